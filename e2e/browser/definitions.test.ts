@@ -54,7 +54,7 @@ test('a pipeline is written, dry-run, run and suspended without a terminal', asy
 
   await page.goto('/ui/pipelines/disk-check');
   expect(await page.locator('.strip li').count()).toBe(1);
-  await page.locator('summary', { hasText: 'Suspend' }).click();
+  await page.locator('summary.button', { hasText: 'Suspend' }).click();
   await page.getByRole('button', { name: 'Suspend this pipeline' }).click();
   await page.locator('.chip', { hasText: 'suspended' }).waitFor();
   expect(await page.locator('.yaml').innerText()).toContain('suspend: true');
@@ -87,7 +87,7 @@ test('what a controller manages is shown and not changed', async () => {
   const { page, complaints } = await visit(site.tokens.admin);
   await page.goto('/ui/pipelines/managed');
   await page.getByText(/manages this pipeline/).waitFor();
-  expect(await page.locator('summary', { hasText: 'Suspend' }).count()).toBe(0);
+  expect(await page.locator('summary.button', { hasText: 'Suspend' }).count()).toBe(0);
   await page.goto('/ui/pipelines');
   await page.getByRole('button', { name: 'Reload' }).click();
   await page.getByText('Loaded just now').waitFor();

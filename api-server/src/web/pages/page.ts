@@ -145,6 +145,9 @@ const ignoredText = (parts: readonly string[]): string | null =>
     ? null
     : `The address has ${parts.slice(0, 5).join(', ')}, which this page does not understand. It shows what the rest asks for.`;
 
+/** The address that the browser used. */
+export const originOf = ({ protocol, host }: FastifyRequest): string => `${protocol}://${host}`;
+
 /** Wraps a page's template in the layout and sends it. `viewer` is null on the login page only. */
 export async function sendPage(
   context: PageContext,
@@ -156,6 +159,7 @@ export async function sendPage(
   const viewer = deps.auth.viewer(request);
   const theme = themeOf(request.cookies);
   const shared = {
+    origin: originOf(request),
     csrf: viewer?.csrf ?? '',
     paths: {
       theme: paths.theme(),

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import Handlebars from 'handlebars';
+import { type Call, curlOf } from './curl.ts';
 
 /** Turns a template and a view model into HTML; every value is escaped. A field that the model lacks is an error. */
 export type Render = (template: string, model: object) => string;
@@ -18,6 +19,9 @@ export function createRender(dir: string): Render {
       `<svg class="icon icon-${id}" width="16" height="16" aria-hidden="true">${use}</svg>`,
     );
   });
+  engine.registerHelper('curlOf', (call: Call, { data }: Handlebars.HelperOptions) =>
+    curlOf((data as { root: { origin: string } }).root.origin, call),
+  );
   const templates = new Map<string, Handlebars.TemplateDelegate>();
   for (const file of globSync('**/*.hbs', { cwd: dir })) {
     const name = basename(file, '.hbs');
@@ -56,7 +60,7 @@ function compile(engine: typeof Handlebars, source: string): Handlebars.Template
   return engine.compile(ast, {
     strict: true,
     preventIndent: true,
-    knownHelpers: { icon: true },
+    knownHelpers: { icon: true, curlOf: true },
     knownHelpersOnly: true,
   });
 }

@@ -1,3 +1,4 @@
+import { apiPath } from '../curl.ts';
 import { duration, exactTime, shorten } from '../format.ts';
 import { paths } from '../paths.ts';
 import { actionWords } from '../runs/result/view.ts';
@@ -149,12 +150,21 @@ const WHY: Record<string, string> = {
 function formOf({ id, fields }: ApprovalLine, { csrf, next, problems, entered }: CardInput) {
   return {
     action: paths.approval(id),
+    command: {
+      label: 'Copy as curl',
+      path: apiPath('approvals', id),
+      body: { decision: 'approve', fields: presetsOf(fields) },
+    },
     csrf,
     next,
     comment: entered?.['comment'] ?? '',
     fields: fields.map((field) => fieldView(id, field, { problem: problems?.get(field.name) ?? null, entered })),
   };
 }
+
+/** What the form sends as it is first shown. */
+const presetsOf = (fields: readonly ApprovalField[]): Record<string, unknown> =>
+  Object.fromEntries(fields.flatMap(({ name, default: preset }) => (preset === undefined ? [] : [[name, preset]])));
 
 interface Entered {
   problem: string | null;

@@ -1,4 +1,5 @@
 import type { ManagedBy, Snapshot } from '../../../service/definitions/definitions.ts';
+import { apiPath } from '../curl.ts';
 import { paths } from '../paths.ts';
 
 interface Standing {
@@ -13,6 +14,11 @@ export function pipelineActions({ name, config }: Snapshot['pipelines'][number],
   const editable = admin && owner === null;
   return {
     run: operator ? paths.pipelineRun(name) : null,
+    commands: [
+      config.suspend
+        ? { label: 'Resume', path: apiPath('pipelines', name, 'resume') }
+        : { label: 'Suspend', path: apiPath('pipelines', name, 'suspend') },
+    ],
     change: editable ? changeOf(name, config.suspend) : null,
     edit: editable ? paths.validate({ pipeline: name }) : null,
     managed:

@@ -98,6 +98,7 @@ export function pipelinesView(definitions: Snapshot, now: number) {
     rows: definitions.pipelines.map(pipelineRow),
     problems: problemFiles(definitions, ofKind('Pipeline')),
     reload: paths.reload(),
+    commands: [{ label: 'Reload', path: '/reload' }],
     validate: paths.validate(),
     count: plural(definitions.pipelines.length, 'pipeline'),
     loaded: loadedLine(definitions, now),

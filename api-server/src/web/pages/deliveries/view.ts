@@ -1,5 +1,6 @@
 import { exportLinks } from '../exports/links.ts';
 import type { DeliveryDetail, DeliveryLine } from '../../../service/views/kept-delivery.ts';
+import { apiPath } from '../curl.ts';
 import { age, exactTime } from '../format.ts';
 import { paths } from '../paths.ts';
 import type { FirstRun } from '../runs/first-run.ts';
@@ -120,6 +121,7 @@ export function deliveryView({ delivery, operator }: DeliveryInput) {
     detail: delivery.closest.length === 0 ? delivery.detail : CLOSEST,
     facts,
     redeliver: mayRepeat ? paths.redeliver(delivery.id) : null,
+    commands: mayRepeat ? [{ label: 'Handle again', path: apiPath('deliveries', delivery.id, 'redeliver') }] : [],
     alerts: delivery.alerts.map((alert) => ({
       look: FATES[alert.fate],
       chips: chipsOf(alert.labels),

@@ -1,9 +1,10 @@
 import type { AgentStep, ExecutorStep, Pipeline } from '@signalbox/crds';
 import type { ReplayChainEstimate } from '../../../service/views/replay-estimate.ts';
+import { apiPath } from '../curl.ts';
 import { count, money } from '../format.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
-import { asksAgent, type EnteredChain, singleSteps } from './chain-form.ts';
+import { asksAgent, chainLaunchOf, type EnteredChain, singleSteps, templatesOf } from './chain-form.ts';
 import { candidateIn } from './form.ts';
 import { NO_CHANGE } from './form-view.ts';
 import { templateDiff } from './template-diff.ts';
@@ -32,6 +33,7 @@ export function chainFormView(input: ChainFormInput) {
   const inRange = ({ name }: { name: string }) => names.indexOf(name) >= from && names.indexOf(name) <= to;
   const options = (chosen: string) =>
     entries.map((step) => ({ value: step.name, label: stepWords(step), selected: step.name === chosen }));
+  const launch = chainLaunchOf(entered, templatesOf(pipeline));
   return {
     list: paths.replays(),
     pipelineHref: paths.pipeline(pipeline.name),
@@ -48,6 +50,9 @@ export function chainFormView(input: ChainFormInput) {
     estimate: estimateWords(input),
     plan: entries.filter(inRange).map((step) => ({ name: step.name, words: planWords(step, entered) })),
     steps: entries.filter(asksAgent).map((step) => stepForm(step, input, inRange(step))),
+    command: launch.ok
+      ? { label: 'Copy as curl', path: apiPath('pipelines', pipeline.name, 'replay'), body: launch.body }
+      : null,
   };
 }
 

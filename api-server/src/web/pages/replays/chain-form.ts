@@ -56,6 +56,14 @@ function widestRange({ steps }: Pipeline): readonly [string, string] {
   return [steps[first]?.name ?? '', last?.name ?? ''];
 }
 
+/** As they are loaded, by step. */
+export const templatesOf = (pipeline: Pipeline): ReadonlyMap<string, string> =>
+  new Map(
+    singleSteps(pipeline)
+      .filter(asksAgent)
+      .map(({ name, prompt_template: template }) => [name, template]),
+  );
+
 /** The body of a launch, or what is wrong with it. Steps whose fields are as they are loaded are not part of the candidate. */
 export function chainLaunchOf({ from, to, k, steps }: EnteredChain, templates: ReadonlyMap<string, string>) {
   const changed = [...steps].flatMap(([name, entered]) => {

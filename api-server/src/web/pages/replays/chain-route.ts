@@ -5,7 +5,7 @@ import { operatorOf } from '../operator.ts';
 import type { PageDeps } from '../page-deps.ts';
 import { mayOperate, type PageContext, sendPage } from '../page.ts';
 import { paths } from '../paths.ts';
-import { asksAgent, chainLaunchOf, type EnteredChain, readChain, singleSteps } from './chain-form.ts';
+import { chainLaunchOf, type EnteredChain, readChain, templatesOf } from './chain-form.ts';
 import { chainFormView } from './chain-form-view.ts';
 import { launchOptions, newKey, refusalOf } from './refused.ts';
 
@@ -46,13 +46,6 @@ export function registerChainForm(app: FastifyInstance, context: PageContext): v
     }
   });
 }
-
-const templatesOf = (pipeline: Pipeline): ReadonlyMap<string, string> =>
-  new Map(
-    singleSteps(pipeline)
-      .filter(asksAgent)
-      .map(({ name, prompt_template: template }) => [name, template]),
-  );
 
 interface Shown {
   pipeline: Pipeline;

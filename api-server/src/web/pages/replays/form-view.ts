@@ -2,10 +2,11 @@ import type { BucketView } from '../../../service/views/analytics/calibration.ts
 import type { GoldenSetLine } from '../../../service/views/analytics/golden-set.ts';
 import type { ReplayEstimate } from '../../../service/views/replay-estimate.ts';
 import type { PromptVersionView } from '../../../service/views/analytics/versions.ts';
+import { apiPath, type Call } from '../curl.ts';
 import { count, money } from '../format.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
-import { bucketOf, bucketValue, candidateIn, type Entered, setIdIn } from './form.ts';
+import { bucketOf, bucketValue, candidateIn, type Entered, launchOf, setIdIn } from './form.ts';
 import { templateDiff } from './template-diff.ts';
 
 export interface FormInput {
@@ -58,7 +59,18 @@ export function replayFormView(input: FormInput) {
     estimate: estimateWords(input),
     diff: promptDiff(entered, recorded),
     noSets: sets.length === 0,
+    command: commandOf(entered, recorded),
   };
+}
+
+/** What starts the replay as it was entered; null where it would not start. */
+function commandOf(entered: Entered, recorded: string | null): Call | null {
+  const label = 'Copy as curl';
+  const set = setIdIn(entered);
+  const candidate = candidateIn(entered, recorded);
+  if (set !== null) return { label, path: apiPath('golden-sets', set, 'replay'), body: { candidate } };
+  const launch = launchOf(entered, recorded);
+  return launch.ok ? { label, path: apiPath('steps', entered.step, 'replay', 'start'), body: launch.body } : null;
 }
 
 const MODES = [

@@ -1,4 +1,5 @@
 import type { AnyReplayReport } from '../../../service/views/replay-report.ts';
+import { apiPath } from '../curl.ts';
 import { paths } from '../paths.ts';
 import { isActive, statusLook } from '../status.ts';
 
@@ -17,11 +18,13 @@ export function headOf(
   { operator, done, samples, of }: Progress,
 ) {
   const active = isActive(status);
+  const mayCancel = active && operator;
   return {
     list: paths.replays(),
     runHref: paths.run(id),
     status: statusLook(status),
-    cancel: active && operator ? paths.replayCancel(id) : null,
+    cancel: mayCancel ? paths.replayCancel(id) : null,
+    commands: mayCancel ? [{ label: 'Cancel', path: apiPath('runs', id, 'cancel') }] : [],
     progress: active ? { value: String(done), max: String(Math.max(1, samples)), words: `${done} of ${of}` } : null,
     exports: active
       ? []

@@ -9,6 +9,7 @@ import { runTitle } from '../runs/row.ts';
 import { isActive, statusLook } from '../status.ts';
 import { alertView } from './alert/view.ts';
 import { attentionView } from './attention/view.ts';
+import { runCommands } from './commands.ts';
 import { confirmCancel, confirmRerun } from './confirm.ts';
 import { runFacts } from './facts.ts';
 import { graphView } from './graph/graph.ts';
@@ -134,6 +135,11 @@ export function runView(given: RunInput) {
   const chosen = run.steps.find((step) => step.step_name === input.step) ?? defaultStep(run, input.approvals);
   const name = chosen?.step_name ?? null;
   const hrefOf = (step: string) => hrefFor(input, { step });
+  const offered = {
+    attention: attentionView(run, mayOperate(input.viewer)),
+    ...actions(input),
+    panel: chosenPanel(input, chosen, plan),
+  };
   const explicit = run.steps.some((step) => step.step_name === input.step) ? name : null;
   return {
     id: run.id,
@@ -143,10 +149,10 @@ export function runView(given: RunInput) {
     stream: isActive(run.status) ? paths.runStream(run.id) : null,
     result: resultView(run),
     notice: noticeOf(run),
-    attention: attentionView(run, mayOperate(input.viewer)),
+    ...offered,
+    commands: runCommands(run.id, offered),
     facts: runFacts(run, input),
     alert: alertView(run),
-    ...actions(input),
     graph: graphView(plan, {
       runStatus: run.status,
       chosen: name,
@@ -178,7 +184,6 @@ export function runView(given: RunInput) {
     children: childRows(run, now),
     messages: messageRows(run, { now, operator: mayOperate(input.viewer) }),
     messagesPath: paths.runMessages(run.id),
-    panel: chosenPanel(input, chosen, plan),
     context: run.context === null ? null : jsonTree(withoutTime(run.context)),
   };
 }

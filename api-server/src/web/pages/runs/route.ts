@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { mayOperate, type PageContext, sendPage } from '../page.ts';
+import { mayOperate, originOf, type PageContext, sendPage } from '../page.ts';
 import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import { registerBulk } from './bulk/route.ts';
 import { firstRun, type FirstRun } from './first-run.ts';
@@ -12,10 +12,7 @@ import { ownViews, registerViews } from './views/route.ts';
 export function firstRunFor(request: FastifyRequest, pipelines: Snapshot['pipelines']): FirstRun {
   const pipeline = pipelines[0];
   const testing = pipeline?.config.stage !== 'production';
-  return firstRun(
-    `${request.protocol}://${request.host}`,
-    pipeline === undefined ? null : { name: pipeline.name, testing },
-  );
+  return firstRun(originOf(request), pipeline === undefined ? null : { name: pipeline.name, testing });
 }
 
 /** `/ui/runs`, and the number of newer runs for its poll. */

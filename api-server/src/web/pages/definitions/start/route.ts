@@ -62,7 +62,7 @@ export function registerStart(app: FastifyInstance, context: PageContext): void 
 }
 
 const NOTHING = { from: null, starts: [], preview: null, problem: null, given: null, status: 200 };
-type Page = Omit<StartInput, 'origin'> & { status: number };
+type Page = StartInput & { status: number };
 
 function refusal(error: unknown): AppError {
   if (error instanceof AppError) return error;
@@ -97,7 +97,7 @@ const sendStart = (
     nav: 'pipelines',
     template: 'start',
     model: {
-      ...startView({ ...page, origin: `${request.protocol}://${request.host}` }),
+      ...startView(page),
       problems: pipelineProblems(context.deps.definitions.snapshot(), page.pipeline.name),
     },
     status,

@@ -1,7 +1,7 @@
 import type { Snapshot } from '../../../../service/definitions/definitions.ts';
 import type { Given } from '../../../../service/deliveries/deliveries.ts';
 import type { DryRun } from '../../../../service/views/delivery.ts';
-import { shellQuote } from '../../curl.ts';
+import { apiPath, type Call } from '../../curl.ts';
 import { sentence } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import type { StatusLook } from '../../status.ts';
@@ -44,13 +44,12 @@ export interface StartInput {
   /** Why it was refused, or what is wrong with the form. */
   problem: string | null;
   given: Given | null;
-  origin: string;
 }
 
 const LABELS: Record<From, string> = { delivery: 'Last delivery', sample: 'Sample alert', hand: 'By hand' };
 
 /** The page that starts a pipeline by hand: the context, the dry run, then the run. */
-export function startView({ pipeline, form, from, starts, preview, problem, given, origin }: StartInput) {
+export function startView({ pipeline, form, from, starts, preview, problem, given }: StartInput) {
   const { name, config } = pipeline;
   return {
     name,
@@ -68,7 +67,7 @@ export function startView({ pipeline, form, from, starts, preview, problem, give
     problem,
     preview: preview && previewOf(preview),
     mayRun: preview?.would === 'accepted' || preview?.would === 'queued',
-    curl: given && curlOf(name, given, origin),
+    command: given && commandOf(name, given),
   };
 }
 
@@ -111,12 +110,8 @@ function shownValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function curlOf(name: string, { source, body }: Given, origin: string): string {
-  const query = source === 'generic' ? '' : `?source=${source}`;
-  return [
-    `curl -X POST ${shellQuote(`${origin}/pipelines/${name}/run${query}`)} \\`,
-    '  -H "Authorization: Bearer $OPERATOR_TOKEN" \\',
-    "  -H 'Content-Type: application/json' \\",
-    `  -d ${shellQuote(JSON.stringify(body))}`,
-  ].join('\n');
-}
+const commandOf = (name: string, { source, body }: Given): Call => ({
+  label: 'Copy as curl',
+  path: apiPath('pipelines', name, 'run') + (source === 'generic' ? '' : `?source=${source}`),
+  body,
+});

@@ -1,5 +1,6 @@
 import type { BulkAction, BulkResults } from '../../../../service/bulk/bulk.ts';
 import type { RunLine } from '../../../../service/views/run.ts';
+import { apiPath, type Call } from '../../curl.ts';
 import { count } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { RESOLUTION_WORDS } from '../../attention-look.ts';
@@ -85,8 +86,20 @@ export function bulkView({ action, runs, now, currency, back }: Asked) {
     resolutions: Object.entries(RESOLUTION_WORDS).map(([value, label]) => ({ value, label })),
     rows: runs.map((run) => ({ ...runRow(run, { now, currency }), problem: null, started: null })),
     form: true,
+    command: commandOf(action, runs),
   };
 }
+
+const CHOICE: Partial<Record<Action, object>> = {
+  resolve: { resolution: 'false_alarm' },
+  mark: { outcome: 'correct' },
+};
+
+const commandOf = (action: Action, runs: readonly RunLine[]): Call => ({
+  label: 'Copy as curl',
+  path: apiPath('runs', 'bulk'),
+  body: { action, ...CHOICE[action], run_ids: runs.map(({ id }) => id) },
+});
 
 const DONE: Record<Action, string> = {
   acknowledge: 'acknowledged',
