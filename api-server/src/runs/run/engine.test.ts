@@ -315,7 +315,7 @@ test('a step whose time is over while its backend cannot be reached says so', as
   vi.advanceTimersByTime(600_000);
   expect((await world.ended(id)).step('one').error).toEqual({
     type: 'timeout',
-    message: `no answer within 600 s: ${message}`,
+    message: `no answer within 600 s, the timeout_seconds of the step: ${message}`,
   });
 });
 

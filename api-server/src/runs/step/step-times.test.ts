@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { StepExecution } from '../state/model.ts';
 import { createWorld, hang, sure, type World, type WorldOptions } from '../fixtures/engine.ts';
 
@@ -122,6 +122,23 @@ test('each attempt of a webhook keeps its method, its URL without secrets and it
     ['failure_webhook', 200, undefined],
   ]);
   expect(step.rawResponse?.parts?.[0]?.request).toEqual({ method: 'POST', url: `${base}/hook/***`, status: 503 });
+});
+
+test('an attempt of a webhook that ran out of time says which time, and which key sets it', async () => {
+  const silent = createServer();
+  const asked = new Promise((resolve) => silent.once('request', resolve));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void [vi.useRealTimers(), silent.closeAllConnections(), silent.close()]);
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
+  await make({ pipelines: [`name: p\nsteps: [{name: call, executor: webhook, url: "${url}", method: GET}]`] });
+  const id = await world.start('p');
+  await asked;
+  vi.advanceTimersByTime(30_000);
+  const step = (await world.ended(id)).step('call');
+  const message = 'no answer within 30 s, the timeout_seconds of the step';
+  expect(said(step)).toEqual([`attempt 1 1 ${message}`]);
+  expect(step.error).toEqual({ type: 'timeout', message });
 });
 
 test('a webhook that nobody answers has an attempt without a status', async () => {

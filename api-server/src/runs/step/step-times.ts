@@ -1,6 +1,7 @@
 import type { Begun } from '../evidence/step-execution.ts';
 import type { StepPart } from '../state/step-parts.ts';
 import type { Performed } from '../state/step-kind.ts';
+import type { Stopped } from '../state/stopped.ts';
 
 /** From when until when, in milliseconds since the epoch. */
 export type Times = [startedAt: number, endedAt: number];
@@ -34,12 +35,14 @@ const NOT_BEGUN = new Set([
   'executor_missing',
 ]);
 
-export function noteAttempt(begun: Begun, performed: Performed, times: Times): void {
+/** `stopped`: why the attempt had to end, where it was stopped; the backend does not know. */
+export function noteAttempt(begun: Begun, performed: Performed, times: Times, stopped: Stopped | null): void {
   const { executor } = begun.row;
   const asksAgent = executor === 'gateway' || executor === 'external';
   const { request } = performed;
   if (performed.ok) return notePart(begun, 'attempt', times, { request });
   const { type, message, facts } = performed;
+  const error = type === 'cancelled' && stopped ? stopped.message : `${type}: ${message}`;
   const unreported = asksAgent && !facts && !NOT_BEGUN.has(type) ? (true as const) : undefined;
-  return notePart(begun, 'attempt', times, { error: `${type}: ${message}`.slice(0, 500), request, unreported });
+  return notePart(begun, 'attempt', times, { error: error.slice(0, 500), request, unreported });
 }

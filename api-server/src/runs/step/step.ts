@@ -93,7 +93,7 @@ const NO_TIMEOUT_MS = 86_400_000;
 async function iterate(deps: StepDeps, begun: Begun, prepared: Prepared): Promise<StepOutcome> {
   const seconds = prepared.keepsTime ? undefined : begun.step.timeout_seconds;
   const after = seconds === undefined ? undefined : seconds * 1000;
-  const message = `no answer within ${seconds} s`;
+  const message = `no answer within ${seconds} s, the timeout_seconds of the step`;
   using deadline = withDeadline({ after, why: 'step_timeout', message, follows: begun.signal });
   const { signal } = deadline;
   const ends = deps.now() + (after ?? NO_TIMEOUT_MS);
@@ -152,7 +152,7 @@ async function attempts(
       step: { id: begun.row.id, startedAt: begun.row.startedAt },
       store: (writes) => deps.flush(run, writes),
     });
-    noteAttempt(begun, performed, [startedAt, deps.now()]);
+    noteAttempt(begun, performed, [startedAt, deps.now()], stopReason(signal));
     countUse(deps.priceOf, begun, performed);
     if (performed.ok || signal.aborted) return performed;
     const wait = performed.retryable ? retryDelay(retryPolicy(begun.step), begun.attempt) : null;
