@@ -3,7 +3,7 @@ import type { GoldenSetLine } from '../../../service/views/analytics/golden-set.
 import type { ReplayEstimate } from '../../../service/views/replay-estimate.ts';
 import type { PromptVersionView } from '../../../service/views/analytics/versions.ts';
 import { apiPath, type Call } from '../curl.ts';
-import { count, money } from '../format.ts';
+import { count, money, shorten } from '../format.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
 import { bucketOf, bucketValue, candidateIn, type Entered, launchOf, setIdIn } from './form.ts';
@@ -26,11 +26,25 @@ export interface FormInput {
   currency: string;
 }
 
-/** The template that the chosen executions were asked with; the newest where it is not stored. */
-export function recordedTemplate(entered: Entered, versions: readonly PromptVersionView[]): string | null {
+/** The edition that the chosen executions were asked with; the one used last where that is not known. */
+function recordedVersion(entered: Entered, versions: readonly PromptVersionView[]): PromptVersionView | null {
   const hash = bucketOf(entered)?.prompt_hash;
-  const found = versions.find(({ prompt_hash }) => prompt_hash === hash) ?? versions[0];
-  return found?.template ?? null;
+  const [last] = versions.toSorted((a, b) => b.last_seen_at.localeCompare(a.last_seen_at));
+  return versions.find(({ prompt_hash }) => prompt_hash === hash) ?? last ?? null;
+}
+
+export const recordedTemplate = (entered: Entered, versions: readonly PromptVersionView[]): string | null =>
+  recordedVersion(entered, versions)?.template ?? null;
+
+/** Pipelines may ask steps of one name with templates of their own. */
+function templateWords(version: PromptVersionView | null): string | null {
+  if (version === null || version.template === null) return null;
+  const { pipelines, prompt_hash: hash } = version;
+  const of =
+    pipelines.length === 0
+      ? ''
+      : ` of ${pipelines.length === 1 ? 'pipeline' : 'pipelines'} ${shorten(pipelines.join(', '), 120)}`;
+  return `The recorded template is that${of} (prompt ${hash}).`;
 }
 
 export function replayFormView(input: FormInput) {
@@ -56,6 +70,7 @@ export function replayFormView(input: FormInput) {
     modes: MODES.map((mode) => ({ ...mode, selected: mode.value === entered.mode })),
     prompt: entered.prompt ?? recorded ?? '',
     noTemplate: recorded === null,
+    templateOf: templateWords(recordedVersion(entered, input.versions)),
     estimate: estimateWords(input),
     diff: promptDiff(entered, recorded),
     noSets: sets.length === 0,

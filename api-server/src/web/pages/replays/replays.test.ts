@@ -63,6 +63,17 @@ test('the form begins with the recorded template, and tells the cost beside the 
   expect((await unpriced.get('/ui/replays/new?step=triage')).body).toContain('Cost unknown');
 });
 
+test('of several pipelines with a step of that name, the form shows the template used last and says whose it is', async () => {
+  const older = new Date(NOW - 3_600_000).toISOString();
+  const newer = { ...VERSION, prompt_hash: 'p2', template: 'New', pipelines: ['trial'], last_seen_at: older };
+  const { get } = await pagesWith({ ...world, promptVersions: [newer, VERSION] });
+  const { body } = await get('/ui/replays/new?step=triage');
+  expect(body).toContain(`spellcheck="false">\n${TEMPLATE}</textarea>`);
+  expect(body).toContain('The recorded template is that of pipeline checkout (prompt p1).');
+  const chosen = (await get('/ui/replays/new?step=triage&of_prompt_hash=p2')).body;
+  expect(chosen).toContain('The recorded template is that of pipeline trial (prompt p2).');
+});
+
 test('a changed prompt is shown against the recorded one, and only then part of the candidate', async () => {
   const { post, deps } = await pagesWith(world);
   const changed = TEMPLATE.replace('why', 'nothing').replaceAll('\n', '\r\n');
