@@ -117,11 +117,18 @@ async function schemaOfAnswer({ name, output_schema: schema }: Agent, judge: Jud
   return verdict.ok ? [] : [item(name, 'output_schema', null, verdict.msg)];
 }
 
-const schemaItems = (agent: string, { issues }: z.ZodError, written: Record<string, unknown>): ValidationItem[] =>
-  plainIssues(issues).map(({ path, msg, unknownKey }) => {
+/** Problems of one agent that are listed; a text within its bounds may have thousands. */
+const MOST_LISTED = 100;
+
+function schemaItems(agent: string, { issues }: z.ZodError, written: Record<string, unknown>): ValidationItem[] {
+  const all = plainIssues(issues);
+  const items = all.slice(0, MOST_LISTED).map(({ path, msg, unknownKey }) => {
     const field = path.filter((part) => typeof part === 'string').join('.') || 'agent_yaml';
     return item(agent, field, unknownKey ? null : scalarAt(written, path), msg);
   });
+  const left = all.length - MOST_LISTED;
+  return left > 0 ? [...items, item(agent, 'agent_yaml', null, `and ${left} more problems`)] : items;
+}
 
 /** The offending value, where it is a scalar; cut to 200 characters. */
 function scalarAt(value: unknown, path: readonly PropertyKey[]): unknown {

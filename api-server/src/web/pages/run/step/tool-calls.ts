@@ -3,7 +3,7 @@ import { duration } from '../../format.ts';
 import type { StatusLook } from '../../status.ts';
 import { type JsonNode, jsonTree } from './json-tree.ts';
 import type { ShownStep } from './shown-step.ts';
-import { readTrace, type TraceLine } from './trace.ts';
+import { readTrace, type TraceLine, unreadLines } from './trace.ts';
 
 const MAX_RESULT = 60_000;
 
@@ -108,8 +108,19 @@ export function toolCalls(step: ShownStep, approvals: readonly ApprovalLine[]): 
     };
   });
   const waiting = stored.filter(({ status }) => status === 'pending');
-  return [...listed, ...waiting.map(waitingCall)];
+  const left = unreadLines(step.raw_response?.trace);
+  return [...listed, ...waiting.map(waitingCall), ...(left > 0 ? [moreEntries(left)] : [])];
 }
+
+const moreEntries = (count: number): ToolCallView => ({
+  name: `${count} more entries of the trace`,
+  duration: '–',
+  input: null,
+  tree: null,
+  result: 'The API has them all.',
+  wait: '',
+  look: LOOKS.called,
+});
 
 const waitingCall = ({ tool }: ApprovalLine): ToolCallView => ({
   name: tool === null ? 'tool' : toolOf(tool),

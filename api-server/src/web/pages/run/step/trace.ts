@@ -38,6 +38,18 @@ function lineOf(entry: unknown): TraceLine | null {
   };
 }
 
-/** The valid lines of a trace; other entries are ignored. */
+/** Lines of a trace on a page: a backend writes what it likes. */
+export const MOST_LINES = 1_000;
+
+/** The valid lines of a trace, as many as a page reads; other entries are ignored. */
 export const readTrace = (trace: unknown): TraceLine[] =>
-  Array.isArray(trace) ? trace.map(lineOf).filter((line) => line !== null) : [];
+  Array.isArray(trace)
+    ? trace
+        .slice(0, MOST_LINES)
+        .map(lineOf)
+        .filter((line) => line !== null)
+    : [];
+
+/** How many entries of a trace no page reads. */
+export const unreadLines = (trace: unknown): number =>
+  Array.isArray(trace) ? Math.max(0, trace.length - MOST_LINES) : 0;

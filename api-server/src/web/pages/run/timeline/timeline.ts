@@ -155,8 +155,8 @@ function axisOf({ run, steps, now, chosen, zoomed }: TimelineInput, parts: reado
     to: run.completed_at === null ? now : Date.parse(run.completed_at),
   };
   const all = zoomed && spans.length > 0 ? spans : [...spans, whole];
-  const from = Math.min(...all.map((span) => span.from));
-  return { from, to: Math.max(...all.map((span) => span.to), from + 1) };
+  const from = all.reduce((first, span) => Math.min(first, span.from), Infinity);
+  return { from, to: all.reduce((last, span) => Math.max(last, span.to), from + 1) };
 }
 
 /** Where the time of a run went, step by step on one axis, from stored times. */

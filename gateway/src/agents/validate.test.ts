@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import type { KnownNames } from './agent-record.ts';
+import { validateAgent } from './validate.ts';
+
+const known: KnownNames = {
+  modelProblem: () => null,
+  maxIterations: 10,
+  keylessProvider: () => null,
+  servers: new Map(),
+  modeOf: () => 'process',
+};
+
+test('of an agent with thousands of unknown keys the first problems are listed, and how many more there are', async () => {
+  const agentYaml = `name: a\nmodel: m\n${Array.from({ length: 4900 }, (_, index) => `k${index}: 1\n`).join('')}`;
+  const candidate = { agentYaml, soul: 'You look.', expectedName: 'a', managedBy: null };
+  const validated = await validateAgent(candidate, known, async () => null);
+  const errors = validated.ok ? [] : validated.errors;
+  expect(errors).toHaveLength(101);
+  expect(errors[0]).toMatchObject({ agent: 'a', message: 'unknown key' });
+  expect(errors.at(-1)).toMatchObject({ field: 'agent_yaml', message: 'and 4800 more problems', severity: 'error' });
+});
