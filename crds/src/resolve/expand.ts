@@ -23,6 +23,7 @@ const SHAPES = ['use', 'executor', 'parallel', 'fan_out'];
 export function expandUses(body: Body, find: FindStep): Expanded {
   const findings: Finding[] = [];
   const uses = new Set<string>();
+  const room = { nodes: MAX_NODES, chars: MAX_CHARS };
   const expand = (entry: unknown, loc: Loc): unknown => {
     if (!isObject(entry)) return entry;
     const shapes = SHAPES.filter((shape) => entry[shape] !== undefined);
@@ -31,7 +32,7 @@ export function expandUses(body: Body, find: FindStep): Expanded {
         loc: [...loc, shapes[1] ?? ''],
         msg: `cannot be combined with ${shapes[0]}: an entry has exactly one of them`,
       });
-    if (entry['use'] !== undefined) return expandOne(entry, loc, { find, uses, findings });
+    if (entry['use'] !== undefined) return expandOne(entry, loc, { find, uses, findings, room });
     if (isObject(entry['parallel']))
       return { ...entry, parallel: withSteps(entry['parallel'], [...loc, 'parallel'], expand) };
     if (isObject(entry['fan_out']))
@@ -59,7 +60,14 @@ function withStep(holder: Body, loc: Loc, expand: ExpandEntry): Body {
   return 'step' in holder ? { ...holder, step: expand(holder['step'], [...loc, 'step']) } : holder;
 }
 
-function expandOne(entry: Body, loc: Loc, to: { find: FindStep; uses: Set<string>; findings: Finding[] }): Body {
+interface Expanding {
+  find: FindStep;
+  uses: Set<string>;
+  findings: Finding[];
+  room: Room;
+}
+
+function expandOne(entry: Body, loc: Loc, to: Expanding): Body {
   const { use, ...own } = entry;
   // An object may hold a key that keeps it from becoming text.
   const name = typeof use === 'string' ? use : '';
@@ -69,8 +77,38 @@ function expandOne(entry: Body, loc: Loc, to: { find: FindStep; uses: Set<string
     return entry;
   }
   to.uses.add(name);
+  take(found.body, to.room);
+  if (!hasRoom(to.room)) {
+    to.findings.push({ loc: [...loc, 'use'], msg: TOO_LARGE, reason: 'too_large' });
+    return entry;
+  }
   const inherited = Object.entries(found.body).filter(([key]) => !NOT_INHERITED.has(key));
   return { ...Object.fromEntries(inherited), ...own };
+}
+
+/** What the library steps of one pipeline may still add to it. */
+interface Room {
+  nodes: number;
+  chars: number;
+}
+
+/** A step of the largest size that a pipeline uses a thousand times would take the memory of the service. */
+const MAX_NODES = 20_000;
+const MAX_CHARS = 1024 * 1024;
+const TOO_LARGE = `the library steps up to here, written out, have more than ${MAX_NODES} nodes or ${MAX_CHARS} characters`;
+const hasRoom = ({ nodes, chars }: Room): boolean => nodes >= 0 && chars >= 0;
+
+/** Counts keys and values, until there is no room. */
+function take(value: unknown, room: Room): void {
+  room.nodes -= 1;
+  if (typeof value === 'string') room.chars -= value.length;
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, item] of Object.entries(value)) {
+    if (!hasRoom(room)) return;
+    room.nodes -= 1;
+    room.chars -= key.length;
+    take(item, room);
+  }
 }
 
 function notFound(use: string, found: 'broken' | { meant: string } | null): string {

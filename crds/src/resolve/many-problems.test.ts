@@ -73,3 +73,16 @@ test.each([
   expect(problems).toHaveLength(4 * 101);
   expect(problems[0]?.msg).toMatch(expected);
 });
+
+test('a library step of the largest size is not written out a thousand times', () => {
+  const payload = lines(4900, (index) => `  k${index}: "{{summary}} ${index}"\n`);
+  const steps = [{ file: 's.yaml', text: `name: s\nexecutor: webhook\nurl: http://x\npayload:\n${payload}` }];
+  const uses = (group: number) => lines(16, (branch) => `{name: s${group}x${branch}, use: s},`);
+  const text = `name: p\nsteps:\n${lines(64, (group) => `- {name: g${group}, parallel: {steps: [${uses(group)}]}}\n`)}`;
+  let set: ResolvedSet | null = null;
+  expect(cpuTimeOf(() => (set = resolveSet({ pipelines: [{ file: 'p.yaml', text }], steps })))).toBeLessThan(4000);
+  const { pipelines, problems } = set as unknown as ResolvedSet;
+  expect(pipelines).toEqual([]);
+  expect(problems[0]).toMatchObject({ reason: 'too_large', loc: ['steps', 0, 'parallel', 'steps', 2, 'use'], line: 3 });
+  expect(problems[0]?.msg).toContain('written out, have more than 20000 nodes');
+});
