@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const BUSY = 0.5;
 /** How many times as long as a portion took it rests where the event loop has no other work, and where it has nothing else. */
-const [SHORT_REST, LONG_REST] = [0.25, 10];
+const [SHORT_REST, LONG_REST] = [0.1, 10];
 
 /** How much one call takes, and how much while others wait for the event loop. */
 export interface Portion {
@@ -24,7 +24,8 @@ export async function paced(
     const began = performance.now();
     if (!(await work(load > BUSY ? busy : most)) || signal?.aborted) return;
     const rest = performance.eventLoopUtilization();
-    await sleep((performance.now() - began) * (SHORT_REST + (LONG_REST - SHORT_REST) * load));
+    // Squared: a rest has always some work, of timers and of the rest itself.
+    await sleep((performance.now() - began) * (SHORT_REST + (LONG_REST - SHORT_REST) * load ** 2));
     load = performance.eventLoopUtilization(rest).utilization;
   }
 }
