@@ -58,7 +58,7 @@ test('an applied pipeline becomes Ready, a webhook starts it, and the run is see
   expect(status).toMatchObject({
     observedGeneration: 1,
     contentHash: expect.stringMatching(/^[0-9a-f]{32}$/),
-    lastAccepted: { hash: expect.stringMatching(/^[0-9a-f]{12}$/) },
+    lastAccepted: { hash: expect.stringMatching(/^[0-9a-f]{32}$/) },
     lastRun: { id: hook.body.run_id },
     replicas: [{ hash: status?.['contentHash'] }],
   });
