@@ -185,10 +185,10 @@ class World {
   }
 }
 
-/** No run is active or waits to be resumed, according to the API. */
+/** No run is active or waits to be resumed, according to the API: one that is resumed between two questions is seen by the last. */
 async function nothingRuns(url: string): Promise<boolean> {
   const headers = { authorization: `Bearer ${VIEWER_TOKEN}` };
-  for (const status of ['running', 'interrupted']) {
+  for (const status of ['running', 'interrupted', 'running']) {
     const response = await fetch(`${url}/runs?status=${status}&limit=1`, { headers });
     const { runs } = (await response.json()) as { runs: unknown[] };
     if (runs.length > 0) return false;
