@@ -2,8 +2,8 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const BUSY = 0.5;
-/** How many times as long as a portion took it rests where the event loop has no other work, and where it has nothing else. */
-const [SHORT_REST, LONG_REST] = [0.1, 10];
+/** How many times as long as a portion took it rests where the event loop has nothing but other work. */
+const LONG_REST = 10;
 
 /** How much one call takes, and how much while others wait for the event loop. */
 export interface Portion {
@@ -25,7 +25,7 @@ export async function paced(
     if (!(await work(load > BUSY ? busy : most)) || signal?.aborted) return;
     const rest = performance.eventLoopUtilization();
     // Squared: a rest has always some work, of timers and of the rest itself.
-    await sleep((performance.now() - began) * (SHORT_REST + (LONG_REST - SHORT_REST) * load ** 2));
+    await sleep((performance.now() - began) * LONG_REST * load ** 2);
     load = performance.eventLoopUtilization(rest).utilization;
   }
 }

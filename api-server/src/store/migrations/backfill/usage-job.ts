@@ -22,8 +22,8 @@ export interface UsageJob {
 
 const EVERY_MS = 1_000;
 const SAY_EVERY_MS = 5_000;
-/** Runs of one transaction, about ten milliseconds of it. */
-const PORTION = { most: 50, busy: 5 };
+/** Runs of one transaction, about fifteen milliseconds of it. */
+const PORTION = { most: 75, busy: 5 };
 const DOING = 'completing the usage of steps of an older version';
 const DONE = 'completed the usage of steps of an older version';
 
