@@ -3,8 +3,20 @@ import { emptySketch, p95Of, type Sketch } from '../../analytics/sketch.ts';
 import type { Percentile } from '../../analytics/sums.ts';
 import type { Tables } from '../db/schema.ts';
 import { isExecution } from '../db/rows/executions.ts';
-import { type By, sketchesOf } from './daily/durations.ts';
-import { all, bucketOf, endedRuns, equals, executionFilter, oneOf, type Scope, within } from './scope.ts';
+import { sketchesOf } from './daily/durations.ts';
+import {
+  all,
+  apart,
+  bucketOf,
+  type By,
+  endedRuns,
+  equals,
+  executionFilter,
+  NAMES,
+  oneOf,
+  type Scope,
+  within,
+} from './scope.ts';
 import { joinWaits, MS_OF, type Timed } from './waits.ts';
 
 /** The nearest rank: the smallest duration that at least 95 of 100 do not exceed. */
@@ -24,7 +36,7 @@ export async function runPercentiles<K extends By>(
     p95s(db, scope, { by, timed: 'waiting' }),
   ]);
   const machine = waiting.size === 0 ? totals : await p95s(db, scope, { by, timed: 'machine' });
-  const of = (one: K): Percentile[] =>
+  return apart(by, (one): Percentile[] =>
     [...totals.values()]
       .filter((total) => total.by === one)
       .map(({ of: name, ms }) => {
@@ -35,8 +47,8 @@ export async function runPercentiles<K extends By>(
           machineSeconds: (machine.get(key)?.ms ?? ms) / 1000,
           waitingSeconds: secondsOf(waiting.get(key)?.ms),
         };
-      });
-  return Object.fromEntries(by.map((one) => [one, of(one)])) as Record<K, Percentile[]>;
+      }),
+  );
 }
 
 const secondsOf = (ms: number | null | undefined): number | null =>
@@ -72,7 +84,7 @@ const fromSketches = ([by, sketches]: [By, ReadonlyMap<string, Sketch>]): Placed
 async function exactly(db: Kysely<Tables>, scope: Scope, { by, timed }: Asked): Promise<Placed[]> {
   const { from, where } = endedRuns(scope);
   const placed = by.map((one) => {
-    const of = { pipeline: sql`pipeline`, bucket: sql`cast(bucket as text)`, all: sql`cast('' as text)` }[one];
+    const of = NAMES[one];
     return sql`select ${sql.lit(one)} as "by", of_what as "of", ms from (
       select ${of} as of_what, ms, row_number() over (partition by ${of} order by ms) as place, count(*) over (partition by ${of}) as n
       from timed) as placed where place = ${RANK}`;

@@ -1,8 +1,19 @@
 import { type Kysely, sql } from 'kysely';
 import type { Marks } from '../../analytics/sums.ts';
 import type { Tables } from '../db/schema.ts';
-import type { By } from './daily/durations.ts';
-import { all, asksForExecutions, bucketOf, equals, hadOne, oneOf, type Scope, within } from './scope.ts';
+import {
+  all,
+  apart,
+  asksForExecutions,
+  bucketOf,
+  type By,
+  equals,
+  hadOne,
+  NAMES,
+  oneOf,
+  type Scope,
+  within,
+} from './scope.ts';
 
 /** The labels of the runs that were triggered in the window, by pipeline, by bucket of time and of all of them. */
 export async function runLabels<K extends By>(
@@ -18,7 +29,7 @@ export async function runLabels<K extends By>(
     ...within('triggered_at', scope.window),
   ]);
   const counted = by.map((one) => {
-    const of = { pipeline: sql`pipeline`, bucket: sql`cast(bucket as text)`, all: sql`cast('' as text)` }[one];
+    const of = NAMES[one];
     return sql`select ${sql.lit(one)} as "by", ${of} as "of", outcome, sum(n) as n from labelled group by ${of}, outcome`;
   });
   const { rows } = await sql<Marks & { by: K }>`
@@ -26,6 +37,5 @@ export async function runLabels<K extends By>(
       select pipeline_name as pipeline, ${bucketOf('triggered_at', scope.bucketMs)} as bucket, outcome, count(*) as n
       from run_labels where ${where} group by pipeline, bucket, outcome)
     ${sql.join(counted, sql` union all `)}`.execute(db);
-  const of = (one: K): Marks[] => rows.filter((row) => row.by === one).map(({ by: _, ...marks }) => marks);
-  return Object.fromEntries(by.map((one) => [one, of(one)])) as Record<K, Marks[]>;
+  return apart(by, (one): Marks[] => rows.filter((row) => row.by === one).map(({ by: _, ...marks }) => marks));
 }

@@ -114,6 +114,20 @@ export const executionFilter = ({ pipeline, team, agent, model }: Scope): Condit
   ...equals('step_executions.model', model),
 ];
 
+/** What figures of runs are told apart by: the pipeline, the bucket of time, or nothing. */
+export type By = 'pipeline' | 'bucket' | 'all';
+
+/** The text that tells rows with the columns `pipeline` and `bucket` apart. */
+export const NAMES: Readonly<Record<By, RawBuilder<string>>> = {
+  pipeline: sql`pipeline`,
+  bucket: sql`cast(bucket as text)`,
+  all: sql`cast('' as text)`,
+};
+
+/** What was found by each, from one list of rows. */
+export const apart = <K extends By, T>(by: readonly K[], of: (one: K) => T[]): Record<K, T[]> =>
+  Object.fromEntries(by.map((one) => [one, of(one)])) as Record<K, T[]>;
+
 /** Where the bucket begins that the time in `column` is in; zero where there is one. */
 export const bucketOf = (column: string, bucketMs: number | undefined): RawBuilder<number> =>
   bucketMs === undefined ? sql`0` : sql`${sql.ref(column)} - ${sql.ref(column)} % ${sql.lit(bucketMs)}`;

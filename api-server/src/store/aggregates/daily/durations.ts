@@ -10,6 +10,7 @@ import {
   all,
   asksForExecutions,
   bucketOf,
+  type By,
   type Condition,
   endedRuns,
   equals,
@@ -25,9 +26,6 @@ import { closedUntil, daysIn } from './closed-days.ts';
 const EXACT_DAYS = 7;
 /** Texts that are added in one turn of the event loop. */
 const IN_ONE_TURN = 300;
-
-/** What durations are told apart by: the pipeline, the bucket of time, or nothing. */
-export type By = 'pipeline' | 'bucket' | 'all';
 
 /** By what, and by the name or the beginning of the bucket. */
 export type Sketches = Map<By, Map<string, Sketch>>;
