@@ -21,6 +21,19 @@ export function didYouMean(word: string, names: Iterable<string>): string {
   return name === null ? '' : `; did you mean "${name}"?`;
 }
 
+/** Names that are compared: to look for the ones that were meant in a large set takes seconds. */
+const MOST_COMPARED = 200;
+
+/** `didYouMean` for many names that are missing in the same set: each is compared once, and no more of them than that. */
+export function suggestions(names: ReadonlySet<string>): (word: string) => string {
+  const known = new Map<string, string>();
+  return (word) => {
+    const found = known.get(word) ?? (known.size < MOST_COMPARED ? didYouMean(word, names) : '');
+    known.set(word, found);
+    return found;
+  };
+}
+
 /**
  * Insertions, deletions, replacements and exchanges of neighbours that turn one word into the other; more than `allowed` where
  * they are that many. Equal characters are passed over, so that it takes the length of the words, not its square.

@@ -21,14 +21,14 @@ export const checkTexts = (places: readonly Place[], sight: Sight, options: Lang
  */
 function checkReferences(places: readonly Place[], sight: Sight): Finding[] {
   const findings: Finding[] = [];
-  for (const { loc, ...place } of places) {
-    const warn = (msg: string) => findings.push({ severity: 'warning', loc, msg, reason: 'unknown_name' });
+  for (const place of places) {
+    const { loc } = place;
     const said = new Set<string>();
-    for (const msg of problemsOf(pathsOf({ loc, ...place }), sight.at(loc), sight)) {
+    for (const msg of problemsOf(pathsOf(place), sight.at(loc), sight)) {
       if (said.has(msg)) continue;
-      if (findings.length === MAX_OF_A_KIND - 1) return findings.concat(moreNames(loc));
+      if (findings.length === MAX_OF_A_KIND - 1) return findings.concat(unknownName(loc, MORE_NAMES));
       said.add(msg);
-      warn(msg);
+      findings.push(unknownName(loc, msg));
     }
   }
   return findings;
@@ -38,10 +38,12 @@ function checkReferences(places: readonly Place[], sight: Sight): Finding[] {
 export const MAX_OF_A_KIND = 100;
 
 /** To look for the name that was meant takes a while, so it ends with what is listed. */
-const moreNames = (loc: Finding['loc']): Finding => ({
+const MORE_NAMES = 'there are more unknown names, here or further down';
+
+const unknownName = (loc: Finding['loc'], msg: string): Finding => ({
   severity: 'warning',
   loc,
-  msg: 'there are more unknown names, here or further down',
+  msg,
   reason: 'unknown_name',
 });
 

@@ -3,9 +3,8 @@ import { compileJsonSchema } from '../language/json-schema.ts';
 import type { Pipeline } from '../kinds/pipeline.ts';
 import type { Finding, Loc } from '../problem.ts';
 import { available } from '../references/available.ts';
-import { didYouMean } from '../references/closest-name.ts';
+import { suggestions } from '../references/closest-name.ts';
 import type { VerdictOf } from '../references/language.ts';
-import { MAX_OF_A_KIND } from '../references/references.ts';
 import { isFanOut, isParallel, type ItemStep, type Step } from '../kinds/step.ts';
 
 interface GatewayRules {
@@ -73,21 +72,15 @@ function toolServers(
 
 /** A warning for each agent of the gateway that a pipeline names and that is not defined. */
 export function unknownAgents(pipeline: Pipeline, known: ReadonlySet<string>): Finding[] {
-  const unknown = agentsOfPipeline(pipeline).filter(
-    ({ executor, agent }) => executor === 'gateway' && !known.has(agent),
-  );
-  const words = new Map(unknown.slice(0, MAX_OF_A_KIND).map(({ agent }) => [agent, unknownAgent(agent, known)]));
-  return unknown.map(({ agent, loc }) => ({
-    severity: 'warning',
-    loc,
-    msg: words.get(agent) ?? `no agent "${agent}" is defined here.`,
-    reason: 'unknown_agent',
-  }));
-}
-
-function unknownAgent(agent: string, known: ReadonlySet<string>): string {
-  const meant = didYouMean(agent, known);
-  return `no agent "${agent}" is defined here${meant === '' ? '.' : meant} ${available([...known])}`;
+  const [meant, others] = [suggestions(known), available([...known])];
+  return agentsOfPipeline(pipeline)
+    .filter(({ executor, agent }) => executor === 'gateway' && !known.has(agent))
+    .map(({ agent, loc }) => ({
+      severity: 'warning',
+      loc,
+      msg: `no agent "${agent}" is defined here${meant(agent) || '.'} ${others}`,
+      reason: 'unknown_agent',
+    }));
 }
 
 interface NamedAgent {

@@ -10,7 +10,7 @@ import { LibraryStep } from '../kinds/library-step.ts';
 import { matchFindings, meaninglessKeys } from './pipeline-rules.ts';
 import { Pipeline } from '../kinds/pipeline.ts';
 import { executorPlaces, placesOf } from '../references/places.ts';
-import { didYouMean } from '../references/closest-name.ts';
+import { suggestions } from '../references/closest-name.ts';
 import { checkTexts } from '../references/references.ts';
 import { sightOfPipeline, sightOfStep } from '../references/sight.ts';
 import type { Operator } from './operator.ts';
@@ -148,18 +148,10 @@ function checkAgents(definitions: readonly Definition[], to: Resolving): Turns<C
   return checkAll(definitions, { find: findNone, look }, to);
 }
 
-/** Names of the whole set that no library step has, and compared with those that are. */
-const MOST_COMPARED = 200;
-
 function finder(steps: readonly Checked<LibraryStep>[], problems: readonly Problem[]): FindStep {
   const bodies = new Map(steps.map(({ config, body }) => [config.name, { body }]));
   const broken = new Set(problems.filter(({ kind }) => kind === 'LibraryStep').map(({ name }) => name));
-  const missing = new Map<string, string>();
-  const meant = (name: string): string => {
-    const found = missing.get(name) ?? (missing.size < MOST_COMPARED ? didYouMean(name, bodies.keys()) : '');
-    missing.set(name, found);
-    return found;
-  };
+  const meant = suggestions(new Set(bodies.keys()));
   return (name) => bodies.get(name) ?? (broken.has(name) ? 'broken' : { meant: meant(name) });
 }
 

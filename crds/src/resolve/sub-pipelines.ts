@@ -1,7 +1,7 @@
 import { LIMITS } from '../kinds/fields.ts';
 import type { Pipeline } from '../kinds/pipeline.ts';
 import type { Finding, Loc } from '../problem.ts';
-import { didYouMean } from '../references/closest-name.ts';
+import { suggestions } from '../references/closest-name.ts';
 import { isFanOut, isParallel, type ItemStep, type Step } from '../kinds/step.ts';
 
 interface Call {
@@ -21,31 +21,20 @@ export function subPipelineFindings(
   const below = reached(calls);
   const circular = new Set([...calls.keys()].filter((name) => below(name).has(name)));
   const depth = depths(new Map([...calls].filter(([name]) => !circular.has(name))));
-  const missing = new Set(
-    [...calls.values()].flatMap((own) => own.map(({ to }) => to)).filter((to) => !declared.has(to)),
-  );
-  const meant = new Map([...missing].slice(0, MOST_COMPARED).map((to) => [to, didYouMean(to, declared)]));
-  return new Map(
-    [...calls].map(([name, own]) => [
-      name,
-      own.flatMap((call) => check(name, call, { below, depth, declared, meant })),
-    ]),
-  );
+  const graph = { below, depth, declared, meant: suggestions(declared) };
+  return new Map([...calls].map(([name, own]) => [name, own.flatMap((call) => check(name, call, graph))]));
 }
-
-/** Names of the whole set that are not defined, and compared with those that are. */
-const MOST_COMPARED = 200;
 
 interface Graph {
   below: Below;
   depth: ReadonlyMap<string, number>;
   declared: ReadonlySet<string>;
-  meant: ReadonlyMap<string, string>;
+  meant(name: string): string;
 }
 
 function check(from: string, { to, loc }: Call, { below, depth, declared, meant }: Graph): Finding[] {
   if (!declared.has(to)) {
-    const msg = `pipeline "${to}" does not exist${meant.get(to) ?? ''}`;
+    const msg = `pipeline "${to}" does not exist${meant(to)}`;
     return [{ loc, msg, reason: 'missing_pipeline' }];
   }
   if (to === from || below(to).has(from)) return [{ loc, msg: `calls itself through "${to}"`, reason: 'cycle' }];
