@@ -26,25 +26,38 @@ export function chatModelOf(model: AnyModel, dialect: Dialect): ChatModel {
   return {
     async generate(call, options) {
       const request = requestOf(call, options, dialect);
-      if (options.onText) {
-        const { stream } = await model.doStream(request);
-        return readStream(stream, { modelId: model.modelId, modelField: dialect.modelField, onText: options.onText });
-      }
-      const result = await model.doGenerate(request);
-      if (result.content.length === 0 && result.finishReason.unified === 'other') {
-        throw new BrokenAnswer('the provider sent an answer without content', true, usageOf(result.usage));
-      }
-      const reply: ModelReply = {
-        content: result.content,
-        finish: result.finishReason.unified,
-        usage: usageOf(result.usage),
-        modelId: result.response?.modelId ?? namedIn(result.response?.body, dialect.modelField) ?? model.modelId,
-      };
+      const { onText } = options;
+      const reply = await (onText ? streamed(model, request, { ...dialect, onText }) : whole(model, request, dialect));
       requireWhole(reply);
       requireNamedCalls(reply);
       requireBounded(reply);
       return reply;
     },
+  };
+}
+
+async function streamed(
+  model: AnyModel,
+  request: LanguageModelV4CallOptions,
+  { modelField, onText }: Pick<Dialect, 'modelField'> & { onText(delta: string): void },
+): Promise<ModelReply> {
+  const { stream } = await model.doStream(request);
+  return readStream(stream, { modelId: model.modelId, modelField, onText });
+}
+
+async function whole(
+  model: AnyModel,
+  request: LanguageModelV4CallOptions,
+  { modelField }: Pick<Dialect, 'modelField'>,
+): Promise<ModelReply> {
+  const { content, finishReason, usage, response } = await model.doGenerate(request);
+  if (content.length === 0 && finishReason.unified === 'other')
+    throw new BrokenAnswer('the provider sent an answer without content', true, usageOf(usage));
+  return {
+    content,
+    finish: finishReason.unified,
+    usage: usageOf(usage),
+    modelId: response?.modelId ?? namedIn(response?.body, modelField) ?? model.modelId,
   };
 }
 

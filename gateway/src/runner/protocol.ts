@@ -1,6 +1,7 @@
 import { Agent } from '@signalbox/crds';
 import { z } from 'zod';
 import type { ModelCall } from '../models/model.ts';
+import { MAX_NAME_CHARS } from '../tools/tool.ts';
 
 /** The messages between gateway and runner beyond `/rpc`. Both run the same version, so nested types are not checked again. */
 export const MAX_RUNNER_FRAME_BYTES = 8 * 1024 * 1024;
@@ -9,7 +10,7 @@ export const MAX_RUNNER_FRAME_BYTES = 8 * 1024 * 1024;
 export const RUNNER_CONFIGURE = 'runner.configure';
 const Tool = z.object({
   server: z.string(),
-  name: z.string().max(256),
+  name: z.string().max(MAX_NAME_CHARS),
   description: z.string(),
   inputSchema: z.record(z.string(), z.unknown()),
   annotations: z.object({

@@ -52,7 +52,7 @@ function eventLimit(maxBytes: number, onFlood: (reason: string) => void): Transf
     seen = eventEnd < 0 ? seen + chunk.length : chunk.length - eventEnd;
     if (Math.max(seen, chunk.length) > maxBytes) return `sent an event of more than ${maxBytes} bytes`;
     const excess = excessIn(chunk);
-    if (excess !== null) return `sent a message of more than ${excess.replace(' in one message', '')}`;
+    if (excess !== null) return `sent more than ${excess}`;
     return withinLimits(chunk.length, linesIn(chunk)) ? null : 'flooded its output';
   };
   return new TransformStream({

@@ -193,7 +193,7 @@ test.each([
   ['empty lines without end', 'flooded its output'],
   ['lines without end that end otherwise', 'flooded its output'],
   ['requests without end', 'flooded its output'],
-  ['values without end', 'sent a message of more than 50000 values'],
+  ['values without end', 'sent more than 50000 values in one message'],
   ['an event that is too large', 'sent an event of more than 10485760 bytes'],
   ['an answer of nobody', 'answered a request that was never made'],
   ['resumable, again and again', 'asked to reopen its event stream too often'],

@@ -1,5 +1,8 @@
 import type { RunSpan } from '../observability/span.ts';
 
+/** Of the name of a tool, with which patterns of agents and of the policy are compared. */
+export const MAX_NAME_CHARS = 256;
+
 /** One tool as its server describes it. */
 export interface ToolDefinition {
   name: string;

@@ -129,6 +129,17 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
     }
   });
 
+  test('arguments of a call with more values than one answer may have are refused, in one piece and streamed', async () => {
+    const call = { name: 'host__load', input: { list: Array.from({ length: 20_000 }, () => [[]]) } };
+    const { model } = await modelFor([dialect.toolCall(call), dialect.streamToolCall(call)]);
+    for (const options of [{}, { onText: () => {} }]) {
+      const asked = model.generate(CALL, { signal: signal(), ...options });
+      const error: unknown = await asked.catch((reason: unknown) => reason);
+      // Some providers send them as a text, others as part of their JSON.
+      expect(`${String(error)} ${String((error as Error).cause)}`).toMatch(/is too large|more than 50000 values/);
+    }
+  });
+
   test('a streamed tool call is put together', async () => {
     const { model } = await modelFor([dialect.streamToolCall({ name: 'host__load', input: { minutes: 15 } })]);
     const reply = await model.generate(CALL, { signal: signal(), onText: () => {} });
