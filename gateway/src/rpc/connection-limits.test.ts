@@ -1,5 +1,11 @@
-import { expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { RpcClient } from '../testing/rpc-client.ts';
+import { until } from '../testing/until.ts';
 import { CONNECTION_LIMITS, isFull, type Peer } from './connection-limits.ts';
+import { RpcServer } from './rpc-server.ts';
 
 const from = (token: string, address: string, count: number): Peer[] =>
   Array.from({ length: count }, () => ({ token, address }));
@@ -16,4 +22,33 @@ test.each<[string, Peer[], boolean]>([
   ['2000 of others', [...hosts('approve', 1000), ...hosts('admin', 1000)], true],
 ])('%s: no room is %s', (_, open, full) => {
   expect(isFull(open, { token: 'invoke', address: 'a' }, CONNECTION_LIMITS)).toBe(full);
+});
+
+test('a token that holds its connections gets no more, another one does, and a closed one makes room', async () => {
+  const rpc = new RpcServer({
+    authenticate: (token) => ({ ok: true, token: token === 'approve' ? 'approve' : 'invoke', approves: 'own' }),
+    allowedOrigins: [],
+    maxFrameBytes: 1000,
+    call: () => Promise.reject(new Error('nothing is called')),
+    onGone: () => {},
+    onAuthFailure: () => {},
+    onBug: () => {},
+    limits: { all: 10, ofToken: 2, ofAddress: 2 },
+  });
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  rpc.attach(server);
+  onTestFinished(async () => {
+    await rpc.close();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const connect = (token: string) => RpcClient.connect(url, { authorization: token });
+  const [first] = await Promise.all([connect('invoke'), connect('invoke')]);
+  await expect(connect('invoke')).rejects.toThrow('403');
+  await connect('approve');
+  first.close();
+  await until(() => rpc.size() === 2);
+  await connect('invoke');
+  expect(rpc.size()).toBe(3);
 });
