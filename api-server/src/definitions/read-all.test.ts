@@ -1,7 +1,14 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { newFolders, openDefinitions, pipelineYaml, type TestFolders } from './fixtures/folders.ts';
+import {
+  newFolders,
+  openDefinitions,
+  pipelineUsing,
+  pipelineYaml,
+  stepYaml,
+  type TestFolders,
+} from './fixtures/folders.ts';
 
 let disk: TestFolders;
 beforeEach(() => (disk = newFolders()));
@@ -31,4 +38,42 @@ test('a folder that is gone altogether is a failed load, and what was loaded sta
   rmSync(join(disk.root, 'managed'), { recursive: true });
   await expect(definitions.reload()).rejects.toThrow('ENOENT');
   expect(definitions.names()).toEqual(['from-git']);
+});
+
+const object = (kind: string, namespace: string, name: string) => ({
+  kind,
+  namespace,
+  name,
+  uid: `${kind} ${namespace} ${name}`,
+  generation: 1,
+  hash: 'h',
+});
+
+test('an object of another namespace takes no name of the operator’s files, and its library steps run for nobody else', async () => {
+  disk.write('pipelines/restart.yaml', pipelineUsing('restart', 'ask-people'));
+  disk.write('steps/ask-people.yaml', stepYaml('ask-people', 'description: of the operator\n'));
+  disk.write('managed/steps/ask-people.yaml', stepYaml('ask-people', 'description: of shop\n'));
+  disk.write('managed/steps/shop-look.yaml', stepYaml('shop-look'));
+  disk.write('managed/pipelines/restart.yaml', pipelineYaml('restart', 'description: of shop\n'));
+  disk.write('managed/pipelines/shop-own.yaml', pipelineUsing('shop-own', 'shop-look'));
+  disk.write('managed/pipelines/ops-own.yaml', pipelineUsing('ops-own', 'shop-look'));
+  const files = {
+    'steps/ask-people.yaml': object('LibraryStep', 'shop', 'ask-people'),
+    'steps/shop-look.yaml': object('LibraryStep', 'shop', 'shop-look'),
+    'pipelines/restart.yaml': object('Pipeline', 'shop', 'restart'),
+    'pipelines/shop-own.yaml': object('Pipeline', 'shop', 'shop-own'),
+    'pipelines/ops-own.yaml': object('Pipeline', 'ops', 'ops-own'),
+  };
+  disk.write('managed/manifest.json', JSON.stringify({ namespace: 'ops', files, objects: [], agents: {} }));
+  const tenancy = { open: false, library: [], namespaces: { shop: {} }, home: null };
+  const { registry } = await openDefinitions(disk, { operator: { tenancy } });
+  const { pipelines, byName, stepsByName, problems } = registry.current();
+  expect(pipelines.map(({ name }) => name).toSorted()).toEqual(['restart', 'shop-own']);
+  expect(stepsByName.get('ask-people')?.config.description).toBe('of the operator');
+  expect(byName.get('restart')?.config.description).toBe('');
+  expect(problems.map(({ name, reason }) => `${name} ${reason}`).toSorted()).toEqual([
+    'ask-people name_conflict',
+    'ops-own not_allowed',
+    'restart name_conflict',
+  ]);
 });

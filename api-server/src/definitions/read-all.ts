@@ -7,11 +7,14 @@ import { type KnownTexts, readFolder } from './read-folder.ts';
 export interface Folders {
   pipelineDir: string | null;
   stepDir: string | null;
-  /** Files that `controller sync` owns; they take precedence over other files with the same name. */
+  /** Files that `controller sync` owns. */
   managedDir: string | null;
 }
 
-/** The current content of all folders; a lower precedence wins, and the managed folder has the lowest. */
+/**
+ * The current content of all folders; of two with one name the lower precedence wins: objects of the release's namespace, then the
+ * operator's files, then objects of others, whose name must not reach what the operator's definitions name.
+ */
 export interface Read {
   pipelines: Source[];
   steps: Source[];
@@ -22,8 +25,9 @@ export interface Read {
 
 const MANAGED = 0;
 const EDITABLE = 1;
+const MANAGED_OF_OTHERS = 2;
 
-export const isManaged = ({ precedence }: Source): boolean => precedence === MANAGED;
+export const isManaged = ({ precedence }: Source): boolean => precedence !== EDITABLE;
 
 /** Reads all definition files. Rejects where a folder cannot be listed; subfolders of the managed folder may be missing. */
 export async function readAll({ pipelineDir, stepDir, managedDir }: Folders, known?: KnownTexts): Promise<Read> {
@@ -43,12 +47,15 @@ export async function readAll({ pipelineDir, stepDir, managedDir }: Folders, kno
   ]);
   const placed = (source: Source): Source => {
     const namespace = namespaces.of(source.file);
-    return namespace === undefined ? source : { ...source, namespace };
+    if (namespace === undefined) return source;
+    const { home } = namespaces;
+    const isHome = home === null || namespace === home;
+    return { ...source, namespace, precedence: isHome ? MANAGED : MANAGED_OF_OTHERS };
   };
   return {
     home: namespaces.home,
     pipelines: [...managedPipelines.sources.map(placed), ...pipelines.sources],
-    steps: [...managedSteps.sources, ...steps.sources],
+    steps: [...managedSteps.sources.map(placed), ...steps.sources],
     problems: [managedPipelines, pipelines, managedSteps, steps].flatMap(({ problems }) => problems),
   };
 }

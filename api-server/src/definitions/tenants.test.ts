@@ -14,7 +14,10 @@ test('pipelines are listed by namespace where it has limits', () => {
     loaded('bank', 'bank', {}),
     loaded('file', null, null),
   ];
-  const tenants = createTenants({ open: false, namespaces: {} }, () => ({ pipelines }) as unknown as Snapshot);
+  const tenants = createTenants(
+    { open: false, library: [], namespaces: {} },
+    () => ({ pipelines }) as unknown as Snapshot,
+  );
   expect([...tenants.pipelinesByNamespace()]).toEqual([
     ['shop', ['shop-a', 'shop-b']],
     ['bank', ['bank']],

@@ -1,5 +1,6 @@
 import type { Problem, ProblemReason } from '@signalbox/crds';
-import { type CustomObject, describe } from '../objects/custom-object.ts';
+import { describe } from '../objects/custom-object.ts';
+import type { Lost } from './claim-names.ts';
 
 /** The condition Accepted without its time. */
 export interface Judgement {
@@ -24,14 +25,18 @@ export function judge(problems: readonly Problem[], accepted: boolean, served: b
   return { accepted, reason: reasonOf(first?.reason ?? 'invalid'), message: `${listed(errors)}. ${meanwhile}` };
 }
 
-/** Objects that were applied together have the same age: the API server counts in seconds. */
-export function conflict(name: string, object: CustomObject, owner: CustomObject): Judgement {
-  const why = object.createdAt === owner.createdAt ? 'has the same age and comes first by name' : 'is older';
+export function conflict(name: string, { object, owner }: Lost, home: string | null): Judgement {
   return {
     accepted: false,
     reason: 'NameConflict',
-    message: `"${name}" is the definition of ${describe(owner)}, which ${why}; rename this object or set another spec.name`,
+    message: `"${name}" is the definition of ${describe(owner)}, which ${whyFirst({ object, owner }, home)}; rename this object or set another spec.name`,
   };
+}
+
+/** Objects that were applied together have the same age: the API server counts in seconds. */
+function whyFirst({ object, owner }: Lost, home: string | null): string {
+  if (owner.namespace === home && object.namespace !== home) return 'is of the release’s namespace';
+  return object.createdAt === owner.createdAt ? 'has the same age and comes first by name' : 'is older';
 }
 
 /** What only warns never refuses an object, so it has no reason of its own. */

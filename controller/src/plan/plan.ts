@@ -60,12 +60,13 @@ export interface Planning {
 
 /** `plan` in parts, so that the event loop is not held up. */
 export function* planning(objects: readonly CustomObject[], rules: Planning): Turns<Verdict[]> {
-  const { owners, losers } = claimNames(objects);
+  const home = rules.operator?.tenancy?.home ?? null;
+  const { owners, losers } = claimNames(objects, home);
   const resolved = yield* resolveOwners(owners, rules);
   const taken = new Set(owners.map((object) => `${object.kind} ${definitionName(object)}`));
   const verdicts = owners.map((object) => judged(object, resolved, { taken, memo: rules.memo }));
   const lost = losers.map(({ object, owner }): Verdict => ({
-    ...conflict(definitionName(object), object, owner),
+    ...conflict(definitionName(object), { object, owner }, home),
     object,
     body: null,
     served: null,

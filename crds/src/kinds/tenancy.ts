@@ -41,6 +41,12 @@ export const Tenancy = z.strictObject({
     .describe(
       'Whether pipelines of namespaces that are not listed get alerts and schedules; the release’s own always does',
     ),
+  library: z
+    .array(Word)
+    .default([])
+    .describe(
+      'Namespaces, besides the release’s, whose library steps every pipeline may use; others are for their own namespace',
+    ),
   namespaces: z
     .record(Word, Tenant)
     .default({})

@@ -1,5 +1,6 @@
 import { LIMITS } from '../kinds/fields.ts';
 import type { Finding, Loc } from '../problem.ts';
+import type { Standing } from './standing.ts';
 
 export type Body = Record<string, unknown>;
 
@@ -11,7 +12,13 @@ export interface Expanded {
 }
 
 /** A library step as `use:` finds it: `broken` is invalid; of one that does not exist the nearest name. */
-export type FindStep = (name: string) => { body: Body } | 'broken' | { meant: string };
+export type FindStep = (name: string) => { body: Body; standing: Standing } | 'broken' | { meant: string };
+
+/** Who expands, and whether its pipelines may use the steps of that standing. */
+export interface User {
+  namespace: string | null;
+  mayUse(step: Standing): boolean;
+}
 
 const NOT_INHERITED = new Set(['name', 'description', 'tags']);
 const SHAPES = ['use', 'executor', 'parallel', 'fan_out'];
@@ -20,7 +27,7 @@ const SHAPES = ['use', 'executor', 'parallel', 'fan_out'];
  * Replaces each `use:` of a pipeline's body by the keys of its library step, the pipeline's own keys winning.
  * Works on the body as written, before defaults, so that a default never hides what the library says.
  */
-export function expandUses(body: Body, find: FindStep): Expanded {
+export function expandUses(body: Body, find: FindStep, user: User): Expanded {
   const findings: Finding[] = [];
   const uses = new Set<string>();
   const room = { nodes: MAX_NODES, chars: MAX_CHARS };
@@ -32,7 +39,7 @@ export function expandUses(body: Body, find: FindStep): Expanded {
         loc: [...loc, shapes[1] ?? ''],
         msg: `cannot be combined with ${shapes[0]}: an entry has exactly one of them`,
       });
-    if (entry['use'] !== undefined) return expandOne(entry, loc, { find, uses, findings, room });
+    if (entry['use'] !== undefined) return expandOne(entry, loc, { find, user, uses, findings, room });
     if (isObject(entry['parallel']))
       return { ...entry, parallel: withSteps(entry['parallel'], [...loc, 'parallel'], expand) };
     if (isObject(entry['fan_out']))
@@ -62,6 +69,7 @@ function withStep(holder: Body, loc: Loc, expand: ExpandEntry): Body {
 
 interface Expanding {
   find: FindStep;
+  user: User;
   uses: Set<string>;
   findings: Finding[];
   room: Room;
@@ -74,6 +82,10 @@ function expandOne(entry: Body, loc: Loc, to: Expanding): Body {
   const found = typeof use === 'string' ? to.find(use) : null;
   if (found === null || found === 'broken' || 'meant' in found) {
     to.findings.push({ loc: [...loc, 'use'], msg: notFound(name, found), reason: 'missing_step' });
+    return entry;
+  }
+  if (!to.user.mayUse(found.standing)) {
+    to.findings.push({ loc: [...loc, 'use'], msg: notYours(name, found.standing, to.user), reason: 'not_allowed' });
     return entry;
   }
   to.uses.add(name);
@@ -114,6 +126,11 @@ function take(value: unknown, room: Room): void {
 function notFound(use: string, found: 'broken' | { meant: string } | null): string {
   if (found === null) return 'must name a library step';
   return found === 'broken' ? `library step "${use}" is invalid` : `library step "${use}" does not exist${found.meant}`;
+}
+
+function notYours(use: string, { namespace }: Standing, user: User): string {
+  const who = user.namespace === null ? 'a file of the operator' : `namespace "${user.namespace}"`;
+  return `${who} may not use the library step "${use}", which is of namespace "${namespace}" (tenancy.library)`;
 }
 
 function isObject(value: unknown): value is Body {

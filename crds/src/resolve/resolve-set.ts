@@ -17,7 +17,15 @@ import type { Operator } from './operator.ts';
 import type { Finding, Loc, Problem } from '../problem.ts';
 import { createResolveMemo, type ResolveMemo } from './resolve-memo.ts';
 import { byteOrder, type Definition, readSources, type Source, toProblem } from './source.ts';
-import { callFindings, type Standing, UNRESTRICTED, standingFindings, standingOf } from './standing.ts';
+import {
+  agentFindings,
+  callFindings,
+  mayUse,
+  type Standing,
+  UNRESTRICTED,
+  standingFindings,
+  standingOf,
+} from './standing.ts';
 import { subPipelineFindings } from './sub-pipelines.ts';
 import { atOnce, inTurns, type Resting, type Turns } from './turns.ts';
 
@@ -97,7 +105,7 @@ export function* resolving(input: SetInput, memo: ResolveMemo, verdictOf?: Verdi
   const steps = yield* checkSteps(yield* readSources('LibraryStep', input.steps, to), to);
   const agents = yield* checkAgents(yield* readSources('Agent', agentSources, to), to);
   const definitions = yield* readSources('Pipeline', input.pipelines, to);
-  const pipelines = yield* checkPipelines(definitions, finder(steps, problems), to);
+  const pipelines = yield* checkPipelines(definitions, finder(steps, to), to);
   const sound = yield* withoutBrokenCalls(pipelines, definitions, to);
   if (input.agents || input.agentsFor) {
     const { file = null, names = [] } = input.agentsFor ?? {};
@@ -142,14 +150,23 @@ function checkAgents(definitions: readonly Definition[], to: Resolving): Turns<C
   const look = ({ body, source }: Definition) => {
     const parsed = Agent.safeParse(body);
     if (!parsed.success) return { findings: findingsOf(parsed.error, body, Agent), sound: null };
-    const findings = checkAgent(parsed.data, source.soul, to.operator, to.options.verdictOf);
+    const standing = standingOf(to.operator?.tenancy, source.namespace);
+    const findings = [
+      ...checkAgent(parsed.data, source.soul, to.operator, to.options.verdictOf),
+      ...agentFindings(parsed.data, standing),
+    ];
     return { findings, sound: { config: parsed.data, body, hash: agentVersion(body, source.soul ?? ''), uses: [] } };
   };
   return checkAll(definitions, { find: findNone, look }, to);
 }
 
-function finder(steps: readonly Checked<LibraryStep>[], problems: readonly Problem[]): FindStep {
-  const bodies = new Map(steps.map(({ config, body }) => [config.name, { body }]));
+function finder(steps: readonly Checked<LibraryStep>[], { problems, operator }: Resolving): FindStep {
+  const bodies = new Map(
+    steps.map(({ config, body, definition }) => {
+      const standing = standingOf(operator?.tenancy, definition.source.namespace);
+      return [config.name, { body, standing }];
+    }),
+  );
   const broken = new Set(problems.filter(({ kind }) => kind === 'LibraryStep').map(({ name }) => name));
   const meant = suggestions(new Set(bodies.keys()));
   return (name) => bodies.get(name) ?? (broken.has(name) ? 'broken' : { meant: meant(name) });
@@ -157,8 +174,10 @@ function finder(steps: readonly Checked<LibraryStep>[], problems: readonly Probl
 
 function checkPipelines(definitions: readonly Definition[], find: FindStep, to: Resolving): Turns<Checked<Pipeline>[]> {
   const look = (definition: Definition, findStep: FindStep) => {
-    const { body, uses, findings } = expandUses(definition.body, findStep);
-    const standing = standingOf(to.operator?.tenancy, definition.source.namespace);
+    const tenancy = to.operator?.tenancy;
+    const standing = standingOf(tenancy, definition.source.namespace);
+    const user = { namespace: standing.namespace, mayUse: (step: Standing) => mayUse(standing, step, tenancy) };
+    const { body, uses, findings } = expandUses(definition.body, findStep, user);
     const parsed = Pipeline.safeParse(body);
     const more = parsed.success
       ? [...pipelineFindings(parsed.data, definition.body, to.options), ...standingFindings(parsed.data, standing)]

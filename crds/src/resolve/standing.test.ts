@@ -11,6 +11,7 @@ const pipeline = (name: string, namespace: string | undefined, body = step()) =>
 });
 const tenancy = (more: Partial<TenancyRules> = {}): TenancyRules => ({
   open: false,
+  library: [],
   namespaces: {},
   home: 'ops',
   ...more,
@@ -87,6 +88,80 @@ test('an agent out of a library step counts like the pipeline’s own', () => {
     operator: { tenancy: tenancy({ namespaces: { shop: { agents: ['other'] } } }) },
   });
   expect(pipelines).toEqual([]);
+});
+
+const LISTED = { shop: {}, bank: {} };
+const library = (namespace: string | undefined) => ({
+  file: 's.yaml',
+  text: 'name: shared\nexecutor: gateway\nagent: triage\nprompt_template: hi',
+  ...(namespace === undefined ? {} : { namespace }),
+});
+test.each<[string | undefined, string | undefined, Partial<TenancyRules>, boolean]>([
+  ['shop', undefined, { namespaces: LISTED }, true],
+  ['shop', 'ops', { namespaces: LISTED }, true],
+  ['shop', 'ops', { namespaces: { ...LISTED, ops: {} } }, true],
+  ['shop', 'shop', { namespaces: LISTED }, true],
+  ['shop', 'bank', { namespaces: LISTED }, false],
+  ['shop', 'bank', { namespaces: LISTED, library: ['bank'] }, true],
+  ['shop', 'not-listed', { namespaces: LISTED }, false],
+  ['shop', 'not-listed', { namespaces: LISTED, open: true }, true],
+  ['shop', '', { namespaces: LISTED, home: '' }, false],
+  ['ops', 'bank', { namespaces: LISTED }, false],
+  ['ops', 'bank', { namespaces: LISTED, library: ['bank'] }, true],
+  ['ops', 'not-listed', {}, false],
+  [undefined, 'bank', { namespaces: LISTED }, false],
+  [undefined, 'ops', {}, true],
+  ['not-listed', 'not-listed', {}, true],
+])(
+  'a pipeline of %s uses the library step that has the name now, of %s, with the rules %j: %s',
+  (user, owner, rules, may) => {
+    const { pipelines, problems } = resolveSet({
+      pipelines: [pipeline('p', user, 'steps: [{name: a, use: shared}]')],
+      steps: [library(owner)],
+      operator: { tenancy: tenancy(rules) },
+    });
+    expect(pipelines.map(({ name }) => name)).toEqual(may ? ['p'] : []);
+    const who = user === undefined ? 'a file of the operator' : `namespace "${user}"`;
+    expect(problems.filter(({ severity }) => severity === 'error')).toMatchObject(
+      may
+        ? []
+        : [
+            {
+              reason: 'not_allowed',
+              loc: ['steps', 0, 'use'],
+              msg: `${who} may not use the library step "shared", which is of namespace "${owner}" (tenancy.library)`,
+            },
+          ],
+    );
+  },
+);
+
+test('a library step whose name another namespace takes is refused from then on, though its text is the same', () => {
+  const memo = createResolveMemo();
+  const operator = { tenancy: tenancy({ namespaces: LISTED, library: ['bank'] }) };
+  const pipelines = [pipeline('p', 'ops', 'steps: [{name: a, use: shared}]')];
+  const names = (owner: string) =>
+    resolveSet({ pipelines, steps: [library(owner)], operator }, memo).pipelines.map(({ name }) => name);
+  expect([names('bank'), names('shop'), names('bank')]).toEqual([['p'], [], ['p']]);
+});
+
+const agent = (name: string, namespace: string) => ({
+  file: `${name}.yaml`,
+  text: `name: ${name}\nmodel: demo/any\n`,
+  soul: 'Be brief.',
+  namespace,
+});
+test.each([
+  ['shop-a', ['shop-*'], true],
+  ['restarter', ['shop-*'], false],
+  ['restarter', undefined, true],
+  ['restarter', [], false],
+])('the agent %s of a namespace that may use %j is defined: %s', (name, agents, may) => {
+  const rules = tenancy({ namespaces: { shop: agents ? { agents } : {} } });
+  const set = resolveSet({ pipelines: [], steps: [], agents: [agent(name, 'shop')], operator: { tenancy: rules } });
+  expect(set.agents.map((one) => one.name)).toEqual(may ? [name] : []);
+  const msg = `namespace "shop" may not define the agent "${name}" (agents of tenancy.namespaces)`;
+  expect(set.problems).toMatchObject(may ? [] : [{ severity: 'error', reason: 'not_allowed', loc: ['name'], msg }]);
 });
 
 const calling = (to: string) => `steps: [{name: c, executor: pipeline, pipeline: ${to}}]`;

@@ -1,3 +1,4 @@
+import type { Agent } from '../kinds/agent.ts';
 import type { Pipeline } from '../kinds/pipeline.ts';
 import type { Tenancy, Tenant } from '../kinds/tenancy.ts';
 import type { Finding } from '../problem.ts';
@@ -48,6 +49,14 @@ export function standingFindings(pipeline: Pipeline, { namespace, admitted, tena
   ];
 }
 
+/** An agent of a namespace that may use others only: what it is called decides about its tools. */
+export function agentFindings({ name }: Pick<Agent, 'name'>, { namespace, tenant }: Standing): Finding[] {
+  const allowed = tenant?.agents;
+  if (allowed === undefined || isListed(name, allowed)) return [];
+  const msg = `namespace "${namespace}" may not define the agent "${name}" (agents of tenancy.namespaces)`;
+  return [{ loc: ['name'], msg, reason: 'not_allowed' }];
+}
+
 const notListed = (namespace: string): Finding => ({
   severity: 'warning',
   loc: [],
@@ -61,6 +70,19 @@ const isListed = (agent: string, allowed: readonly string[]): boolean =>
 /** Whether a pipeline may start another as a sub-run: with the rights of another namespace a tenant would leave its own. */
 export const mayCall = (caller: Standing, called: Standing): boolean =>
   caller.tenant === null || caller.namespace === called.namespace;
+
+/**
+ * Whether a pipeline may `use:` a library step: what stands there runs with the rights of the pipeline. A step of another namespace, which
+ * may have taken a name that was free, is none.
+ */
+export const mayUse = (user: Standing, step: Standing, rules: TenancyRules | undefined): boolean =>
+  user.namespace === step.namespace ||
+  isOperators(step, rules) ||
+  (rules?.library ?? []).includes(step.namespace ?? '');
+
+/** Of a file, of the release's namespace, or of one that is not listed where `open` says that all are alike. */
+const isOperators = ({ namespace, admitted, tenant }: Standing, rules: TenancyRules | undefined): boolean =>
+  namespace === null || (namespace !== '' && namespace === rules?.home) || (admitted && tenant === null);
 
 /** Calls of pipelines that `mayCall` refuses. */
 export function callFindings(

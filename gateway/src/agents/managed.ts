@@ -2,17 +2,24 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ObjectReference, type SyncedObject, syncedObjects, SyncManifest } from '@signalbox/crds';
 
-/** Which custom resource owns an agent of the managed directory. */
-export type OwnerOf = (agent: string) => ObjectReference;
+export interface Owners {
+  /** Which custom resource owns an agent of the managed directory. */
+  of(agent: string): ObjectReference;
+  /** The namespace of the release; null where the manifest does not say it. */
+  home: string | null;
+}
 
 /** Reads the owner of each agent from the sync manifest. Where that cannot be read, the namespace is empty. */
-export function readOwners(managedDir: string): OwnerOf {
-  const files = readManifest(managedDir)?.files ?? {};
-  return (agent) => {
-    const owner = files[`agents/${agent}/agent.yaml`];
-    return owner
-      ? { kind: owner.kind, namespace: owner.namespace, name: owner.name }
-      : { kind: 'Agent', namespace: '', name: agent };
+export function readOwners(managedDir: string): Owners {
+  const { files = {}, namespace: home = null } = readManifest(managedDir) ?? {};
+  return {
+    home,
+    of: (agent) => {
+      const owner = files[`agents/${agent}/agent.yaml`];
+      return owner
+        ? { kind: owner.kind, namespace: owner.namespace, name: owner.name }
+        : { kind: 'Agent', namespace: '', name: agent };
+    },
   };
 }
 

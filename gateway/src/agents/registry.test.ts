@@ -109,3 +109,40 @@ test('changes that wait have a limit, behind which the next one is taken again',
   await Promise.all(waiting);
   expect(await registry.remove('a')).toMatchObject({ ok: true });
 });
+
+const NAMES = ['own', 'both', 'theirs'];
+function writeManaged(owners: Record<string, string>, home = 'ops'): string {
+  const managedDir = join(agentsDir, '.managed');
+  const files = Object.entries(owners).map(([name, namespace]) => {
+    mkdirSync(join(managedDir, 'agents', name), { recursive: true });
+    writeFileSync(join(managedDir, 'agents', name, 'agent.yaml'), agentOf(name, { description: namespace }));
+    writeFileSync(join(managedDir, 'agents', name, 'soul.md'), 'Be brief.\n');
+    const owner = { kind: 'Agent', namespace, name, uid: name, generation: 1, hash: 'h' };
+    return [`agents/${name}/agent.yaml`, owner];
+  });
+  const manifest = { namespace: home, files: Object.fromEntries(files), objects: [], agents: {} };
+  writeFileSync(join(managedDir, 'manifest.json'), JSON.stringify(manifest));
+  return managedDir;
+}
+
+test('an object of another namespace does not take the name of an agent of the operator, one of the release does', async () => {
+  for (const name of ['own', 'both']) writeAgent(name, { description: 'file' });
+  const { registry } = registryOf({ managedDir: writeManaged({ own: 'shop', both: 'ops', theirs: 'shop' }) });
+  const { errors } = await registry.load();
+  expect(NAMES.map((name) => registry.get(name)?.config.description)).toEqual(['file', 'ops', 'shop']);
+  expect(errors.map(({ agent, message }) => [agent, message])).toEqual([
+    ['both', 'the name belongs to a managed agent, which is used instead'],
+    ['own', 'the name belongs to an agent of the operator, which is used instead'],
+  ]);
+  expect(await registry.update('own', { soul: 'Be long.\n' })).toMatchObject({ ok: true });
+  for (const name of ['both', 'theirs'])
+    expect(await registry.remove(name)).toMatchObject({ ok: false, reason: 'managed' });
+});
+
+test('an agent of the operator that broke leaves its name to nobody', async () => {
+  writeAgent('own', { nonsense: true });
+  const { registry } = registryOf({ managedDir: writeManaged({ own: 'shop' }) });
+  await registry.load();
+  expect(registry.get('own')).toBeUndefined();
+  expect(await registry.update('own', { agentYaml: agentOf('own') })).toMatchObject({ ok: true });
+});

@@ -129,7 +129,7 @@ export class AgentRegistry {
     const errors: ValidationItem[] = [];
     for (const { place, isTaken } of placesIn(agentsDir, managedDir)) {
       await rest();
-      if (isTaken) errors.push(conflict(place.name));
+      if (isTaken) errors.push(conflict(place));
       else await this.loadOne(place, loaded, errors);
     }
     for (const { config } of loaded.values()) errors.push(...warningsOf(config, known));
@@ -145,10 +145,9 @@ export class AgentRegistry {
 
   /** The custom resource that manages an agent, which makes it read-only even while its files are broken. */
   private ownerOf(name: string): AgentRecord['managedBy'] {
-    const live = this.agents.get(name)?.managedBy;
-    const { managedDir } = this.options;
-    if (live || managedDir === undefined) return live ?? null;
-    return listAgents(join(managedDir, 'agents')).includes(name) ? readOwners(managedDir)(name) : null;
+    const { agentsDir, managedDir } = this.options;
+    const place = placesIn(agentsDir, managedDir).find((one) => one.place.name === name && !one.isTaken)?.place;
+    return place?.managedBy ?? null;
   }
 
   private async write(name: string, pair: AgentPair): Promise<WriteResult> {
@@ -203,29 +202,38 @@ export class AgentRegistry {
   }
 }
 
-/** All agents on disk: the managed ones, then the editable ones, which may have a name that is taken. */
+/**
+ * All agents on disk: those of the release's namespace, then the editable ones, then those of other namespaces, whose authors must not get
+ * what the tool policy and the pipelines of the operator mean for an agent of that name. `isTaken` where one before has the name.
+ */
 function placesIn(agentsDir: string, managedDir: string | undefined): { place: Place; isTaken: boolean }[] {
-  const managed = managedDir === undefined ? [] : managedPlaces(managedDir);
-  const taken = new Set(managed.map(({ name }) => name));
-  const editable = listAgents(agentsDir).map((name) => ({ directory: agentsDir, name, managedBy: null }));
-  return [
-    ...managed.map((place) => ({ place, isTaken: false })),
-    ...editable.map((place) => ({ place, isTaken: taken.has(place.name) })),
-  ];
+  const { own, others } = managedDir === undefined ? { own: [], others: [] } : managedPlaces(managedDir);
+  const editable = listAgents(agentsDir).map((name): Place => ({ directory: agentsDir, name, managedBy: null }));
+  const taken = new Set<string>();
+  return [...own, ...editable, ...others].map((place) => {
+    const isTaken = taken.has(place.name);
+    taken.add(place.name);
+    return { place, isTaken };
+  });
 }
 
-function managedPlaces(managedDir: string): Place[] {
+function managedPlaces(managedDir: string): { own: Place[]; others: Place[] } {
   const directory = join(managedDir, 'agents');
-  const ownerOf = readOwners(managedDir);
-  return listAgents(directory).map((name) => ({ directory, name, managedBy: ownerOf(name) }));
+  const { of, home } = readOwners(managedDir);
+  const places = listAgents(directory).map((name): Place => ({ directory, name, managedBy: of(name) }));
+  const { own = [], others = [] } = Object.groupBy(places, ({ managedBy }) =>
+    home === null || managedBy?.namespace === home ? 'own' : 'others',
+  );
+  return { own, others };
 }
 
-function conflict(name: string): ValidationItem {
+function conflict({ name, managedBy }: Place): ValidationItem {
+  const kept = managedBy === null ? 'a managed agent' : 'an agent of the operator';
   return {
     agent: name,
     field: 'name',
     value: name,
-    message: 'the name belongs to a managed agent, which is used instead',
+    message: `the name belongs to ${kept}, which is used instead`,
     severity: 'error',
   };
 }
