@@ -12,6 +12,8 @@ export interface DirtyLoopOptions {
   /** Called with what a run threw; the run is repeated after a pause that doubles. */
   failed(error: unknown): void;
   random(): number;
+  /** How long a run waits for further changes after the last one. Default 10 ms. */
+  quietMs?: number;
 }
 
 /** One run serves changes that come together, and none waits longer than the second number. */
@@ -21,7 +23,7 @@ const RETRY_MS = 250;
 const MAX_RETRY_MS = 30_000;
 
 /** Runs a job after changes, one at a time, level-triggered: it looks at the state, never at events. */
-export function createDirtyLoop({ run, failed, random }: DirtyLoopOptions): DirtyLoop {
+export function createDirtyLoop({ run, failed, random, quietMs = QUIET_MS }: DirtyLoopOptions): DirtyLoop {
   let timer: NodeJS.Timeout | null = null;
   let later: NodeJS.Timeout | undefined;
   let firstMark = 0;
@@ -53,7 +55,7 @@ export function createDirtyLoop({ run, failed, random }: DirtyLoopOptions): Dirt
         again = false;
         schedule(
           failures === 0
-            ? QUIET_MS
+            ? quietMs
             : Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** Math.min(failures, 10)) * (0.5 + random() / 2),
         );
       });
@@ -68,7 +70,7 @@ export function createDirtyLoop({ run, failed, random }: DirtyLoopOptions): Dirt
     // A retry keeps its pause: an object that changes often must not turn a failure into a busy loop.
     if (timer && failures > 0) return;
     if (firstMark === 0) firstMark = now;
-    schedule(Math.max(0, Math.min(QUIET_MS, firstMark + LONGEST_MS - now)));
+    schedule(Math.max(0, Math.min(quietMs, firstMark + LONGEST_MS - now)));
   };
   return {
     mark,

@@ -58,6 +58,8 @@ export async function startSync(options: SyncOptions, { log, cluster, fileStep }
     },
     failed: failed('reload'),
     random: Math.random,
+    // The changes of a batch are together already.
+    quietMs: 0,
   });
   const report = ({ written, deleted }: Applied, objects: number) => {
     metrics.filesWritten.inc(written);

@@ -11,13 +11,13 @@ export type CachedPlan = (objects: readonly CustomObject[]) => Promise<Verdict[]
  */
 export function createCachedPlan(operator: Operator | undefined, resting: Resting): CachedPlan {
   const memo = createResolveMemo();
-  let key = '';
+  let planned: ReadonlySet<string> | null = null;
   let verdicts: Verdict[] = [];
   return async (objects) => {
-    const next = objects.map(fingerprint).toSorted().join('\n');
-    if (next !== key) {
+    const editions = new Set(objects.map(fingerprint));
+    if (planned === null || editions.symmetricDifference(planned).size > 0) {
       verdicts = await inTurns((verdictOf) => planning(objects, { operator, memo, verdictOf }), resting);
-      key = next;
+      planned = editions;
       return verdicts;
     }
     const current = new Map(objects.map((object) => [object.uid, object]));

@@ -35,7 +35,7 @@ export const planFiles = (input: FilePlanInput): FilePlan => atOnce(planningFile
 export function* planningFiles(input: FilePlanInput): Turns<FilePlan> {
   const { verdicts, home, owners, textOf, isGone } = input;
   const files = new Map<string, string>();
-  const owned: Owners = {};
+  const owned = new Map<string, Owners[string]>();
   for (const { object, served } of verdicts)
     for (const [path, make] of served ? filesOf(object, served) : []) {
       const ownedAs = (text: string) => ({
@@ -47,7 +47,7 @@ export function* planningFiles(input: FilePlanInput): Turns<FilePlan> {
       if (!isCurrent) yield null;
       const text = isCurrent ? present : make();
       files.set(path, text);
-      owned[path] = ownedAs(text);
+      owned.set(path, ownedAs(text));
     }
   const stuck = new Set(
     verdicts.filter(({ served, lostName }) => !served && !lostName).map(({ object }) => object.uid),
@@ -57,14 +57,16 @@ export function* planningFiles(input: FilePlanInput): Turns<FilePlan> {
       const text = files.has(path) || !mayStay(path, owner) ? null : textOf(path);
       if (text === null) continue;
       files.set(path, text);
-      owned[path] = owner;
+      owned.set(path, owner);
     }
   };
   const present = new Set(verdicts.map(({ object }) => object.uid));
   keep((_path, owner) => stuck.has(owner.uid) || !(present.has(owner.uid) || isGone(owner)));
   // A file made from a verdict never names a missing step; the kept file of a pipeline may.
   const served = new Set(verdicts.flatMap((verdict) => (verdict.served ? [verdict.object.uid] : [])));
-  const stayed = [...files].filter(([path]) => path.startsWith('pipelines/') && !served.has(owned[path]?.uid ?? ''));
+  const stayed = [...files].filter(
+    ([path]) => path.startsWith('pipelines/') && !served.has(owned.get(path)?.uid ?? ''),
+  );
   const named = new Set(stayed.flatMap(([, text]) => usesOf(text)));
   keep((path, { kind }) => kind === 'LibraryStep' && named.has(path));
   const objects = verdicts.map(({ object }) => reportOf(object)).toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
@@ -136,6 +138,6 @@ function usesOf(text: string): string[] {
   return found;
 }
 
-function sorted(owners: Owners): Owners {
-  return Object.fromEntries(Object.entries(owners).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+function sorted(owners: ReadonlyMap<string, Owners[string]>): Owners {
+  return Object.fromEntries([...owners].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

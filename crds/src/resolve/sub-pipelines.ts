@@ -17,7 +17,12 @@ export function subPipelineFindings(
   pipelines: readonly Pipeline[],
   declared: ReadonlySet<string>,
 ): Map<string, Finding[]> {
-  const calls = new Map(pipelines.map((pipeline) => [pipeline.name, callsOf(pipeline)]));
+  const calls = new Map(
+    pipelines.flatMap((pipeline) => {
+      const own = callsOf(pipeline);
+      return own.length === 0 ? [] : [[pipeline.name, own]];
+    }),
+  );
   const below = reached(calls);
   const circular = new Set([...calls.keys()].filter((name) => below(name).has(name)));
   const depth = depths(new Map([...calls].filter(([name]) => !circular.has(name))));
