@@ -29,6 +29,11 @@ export const TENANCY = [
     ],
     ['an entry of agents allows what begins with it', ': agent === entry', ': agent.startsWith(entry)'],
     [
+      'library steps of every namespace are used',
+      'user.namespace === step.namespace || isOperators(step, rules)',
+      'user.namespace !== undefined || isOperators(step, rules)',
+    ],
+    [
       'a tenant starts pipelines of others',
       'caller.tenant === null || caller.namespace === called.namespace',
       'caller.tenant === null || called.namespace !== undefined',

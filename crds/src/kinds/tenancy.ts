@@ -17,7 +17,9 @@ export const Tenant = z.strictObject({
   agents: z
     .array(Word)
     .optional()
-    .describe('Agents that the steps may name; `*` at the end of an entry stands for any characters'),
+    .describe(
+      'Agents that the steps may name, and names of `Agent` objects; `*` at the end of an entry stands for any characters',
+    ),
   egress_allow: z
     .array(Word)
     .optional()
