@@ -30,8 +30,8 @@ export const TENANCY = [
     ['an entry of agents allows what begins with it', ': agent === entry', ': agent.startsWith(entry)'],
     [
       'library steps of every namespace are used',
-      'user.namespace === step.namespace || isOperators(step, rules)',
-      'user.namespace !== undefined || isOperators(step, rules)',
+      'user.namespace === step.namespace ||',
+      'user.namespace !== undefined ||',
     ],
     [
       'a tenant starts pipelines of others',
