@@ -35,8 +35,8 @@ export const TENANCY = [
     ],
     [
       'a tenant starts pipelines of others',
-      'caller.tenant === null || caller.namespace === called.namespace',
-      'caller.tenant === null || called.namespace !== undefined',
+      'caller.namespace === called.namespace ||',
+      'called.namespace !== undefined ||',
     ],
   ),
   ...mutantsOf('tenancy', 'crds/src/resolve/agent-rules.ts', `${STANDING}.test.ts`, [

@@ -33,7 +33,10 @@ export function createTenants({ namespaces }: Tenancy, definitions: () => Snapsh
     return { namespace, admitted: true, tenant: tenant ?? null };
   };
   return {
-    egressAllowOf: (author) => standingOfRun(author).tenant?.egress_allow ?? null,
+    egressAllowOf: (author) => {
+      const { admitted, tenant } = standingOfRun(author);
+      return admitted ? (tenant?.egress_allow ?? null) : [];
+    },
     namespaceOf: (pipeline) => standingNamed(pipeline).namespace ?? '',
     mayCall: (caller, called) => mayCall(standingOfRun(caller), called.standing),
     pipelinesByNamespace: () => {

@@ -1,6 +1,6 @@
 import { LIMITS } from '../kinds/fields.ts';
 import type { Finding, Loc } from '../problem.ts';
-import type { Standing } from './standing.ts';
+import { nameOf, type Standing } from './standing.ts';
 
 export type Body = Record<string, unknown>;
 
@@ -128,9 +128,8 @@ function notFound(use: string, found: 'broken' | { meant: string } | null): stri
   return found === 'broken' ? `library step "${use}" is invalid` : `library step "${use}" does not exist${found.meant}`;
 }
 
-function notYours(use: string, { namespace }: Standing, user: User): string {
-  const who = user.namespace === null ? 'a file of the operator' : `namespace "${user.namespace}"`;
-  return `${who} may not use the library step "${use}", which is of namespace "${namespace}" (tenancy.library)`;
+function notYours(use: string, step: Standing, user: User): string {
+  return `${nameOf(user)} may not use the library step "${use}", which is of ${nameOf(step)} (tenancy.library)`;
 }
 
 function isObject(value: unknown): value is Body {

@@ -182,6 +182,24 @@ test('the release’s own pipelines start those of tenants', () => {
   expect(resolve(rules, pipeline('p', 'ops', calling('q')), pipeline('q', 'shop')).sound).toEqual(['p', 'q']);
 });
 
+test.each([
+  ['ops', 'dev', { namespaces: { shop: {} } }, false],
+  ['ops', 'dev', { open: true }, true],
+  [undefined, 'dev', {}, false],
+  [undefined, 'shop', { namespaces: { shop: {} } }, true],
+  ['dev', 'dev', {}, true],
+  ['dev', 'ops', {}, false],
+  ['dev', undefined, {}, false],
+  ['dev', 'ops', { open: true }, true],
+])('of pipelines of %s and one of %s, with the rules %j, the first start the second: %s', (from, to, rules, may) => {
+  const { sound, said } = resolve(tenancy(rules), pipeline('p', from, calling('q')), pipeline('q', to));
+  expect(sound).toEqual(may ? ['p', 'q'] : ['q']);
+  const errors = said.filter(([severity]) => severity === 'error');
+  expect(errors.map(([, reason, , msg]) => [reason, msg])).toEqual(
+    may ? [] : [['not_allowed', expect.stringMatching(/^(namespace "\w+"|a file of the operator) may not start/)]],
+  );
+});
+
 test('a definition that moves to another namespace is judged again, though its text is the same', () => {
   const memo = createResolveMemo();
   const operator = { tenancy: tenancy({ namespaces: { shop: { agents: [] }, bank: {} } }) };

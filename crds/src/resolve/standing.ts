@@ -30,6 +30,10 @@ export function standingOf(rules: TenancyRules | undefined, namespace: string | 
   return { namespace, admitted, tenant };
 }
 
+/** Who wrote a definition, in a message. */
+export const nameOf = ({ namespace }: Pick<Standing, 'namespace'>): string =>
+  namespace === null ? 'a file of the operator' : `namespace "${namespace}"`;
+
 /** The namespace whose limits a run counts towards; null where it is not listed. */
 export const limitedNamespace = ({ namespace, tenant }: Standing): string | null =>
   tenant === null ? null : namespace;
@@ -67,9 +71,15 @@ const notListed = (namespace: string): Finding => ({
 const isListed = (agent: string, allowed: readonly string[]): boolean =>
   allowed.some((entry) => (entry.endsWith('*') ? agent.startsWith(entry.slice(0, -1)) : agent === entry));
 
-/** Whether a pipeline may start another as a sub-run: with the rights of another namespace a tenant would leave its own. */
+/**
+ * Whether a pipeline may start another as a sub-run: with the rights of another namespace a tenant would leave its own. One of a namespace
+ * that is not listed may have taken a name that was free, and nothing limits what it does.
+ */
 export const mayCall = (caller: Standing, called: Standing): boolean =>
-  caller.tenant === null || caller.namespace === called.namespace;
+  caller.namespace === called.namespace || (isUnlimited(caller) && called.admitted);
+
+const isUnlimited = ({ admitted, tenant }: Pick<Standing, 'admitted' | 'tenant'>): boolean =>
+  admitted && tenant === null;
 
 /**
  * Whether a pipeline may `use:` a library step: what stands there runs with the rights of the pipeline. A step of another namespace, which
@@ -82,7 +92,7 @@ export const mayUse = (user: Standing, step: Standing, rules: TenancyRules | und
 
 /** Of a file, of the release's namespace, or of one that is not listed where `open` says that all are alike. */
 const isOperators = ({ namespace, admitted, tenant }: Standing, rules: TenancyRules | undefined): boolean =>
-  namespace === null || (namespace !== '' && namespace === rules?.home) || (admitted && tenant === null);
+  namespace === null || (namespace !== '' && namespace === rules?.home) || isUnlimited({ admitted, tenant });
 
 /** Calls of pipelines that `mayCall` refuses. */
 export function callFindings(
@@ -94,7 +104,7 @@ export function callFindings(
     .filter(({ to }) => !mayCall(caller, standingNamed(to)))
     .map(({ to, loc }) => ({
       loc,
-      msg: `namespace "${caller.namespace}" may only start pipelines of its own, and "${to}" is another's`,
+      msg: `${nameOf(caller)} may not start "${to}", which is of ${nameOf(standingNamed(to))}`,
       reason: 'not_allowed',
     }));
 }

@@ -24,9 +24,9 @@ async function make(options: WorldOptions): Promise<World> {
 }
 
 /** As if an object of this namespace had been written as the definition. */
-function give(world: World, name: string, namespace: string, tenant: Tenant | null): void {
+function give(world: World, name: string, namespace: string, tenant: Tenant | null, admitted = true): void {
   const pipeline = world.pipelines.get(name);
-  if (pipeline) world.pipelines.set(name, { ...pipeline, standing: { namespace, admitted: true, tenant } });
+  if (pipeline) world.pipelines.set(name, { ...pipeline, standing: { namespace, admitted, tenant } });
 }
 
 const calling = () => `name: p\nsteps: [{name: call, executor: webhook, url: "${base}/"}]\n`;
@@ -45,6 +45,16 @@ test.each<[string, Tenant | null, string[], string | null]>([
   });
   give(world, 'p', 'shop', tenant);
   expect(await errorOf(world, 'p')).toBe(error);
+});
+
+test('a pipeline of a namespace that is not listed, started by hand, calls no private address and no pipeline of others', async () => {
+  const sub = 'name: sub\nsteps: [{name: call, executor: pipeline, pipeline: p}]\n';
+  const world = await make({ pipelines: [calling(), sub], egressAllow: ['127.0.0.1'] });
+  expect(await errorOf(world, 'sub')).toBeNull();
+  give(world, 'sub', 'dev', null, false);
+  expect(await errorOf(world, 'sub')).toBe('not_allowed');
+  give(world, 'p', 'dev', null, false);
+  expect(await errorOf(world, 'p')).toBe('egress_refused');
 });
 
 test('a run whose pipeline is no longer defined keeps no private address, once there are tenants', async () => {
