@@ -169,6 +169,15 @@ test.each([
   expect(cpuTimeOf(() => void compileTemplate(source, { sandbox: true }))).toBeLessThan(2000);
 });
 
+test.each([
+  ['alone', '{{else if b}}'],
+  ['in a stripped tag', '{{~ else if b}}'],
+])('as many `else if` as a template holds, %s, are refused in time, and thirty are not', (_, piece) => {
+  const chain = (count: number) => compileTemplate(`{{#if a}}${piece.repeat(count)}{{/if}}`, { sandbox: true });
+  expect(cpuTimeOf(() => expect(chain(4000)).toMatchObject({ ok: false }))).toBeLessThan(1000);
+  expect(chain(30)).toMatchObject({ ok: true });
+});
+
 test('any source compiles or is refused, and what compiles renders', () => {
   const piece = fc.constantFrom(
     '{{',

@@ -10,13 +10,22 @@ const MAX_SOURCE = 64 * 1024;
 const MAX_NESTING = 32;
 const MAX_BLOCKS = 1000;
 
-/** Handlebars' parser takes half a minute for some thousand open blocks, so they are counted in the text first. */
+/**
+ * Handlebars' parser takes half a minute for some thousand open blocks, so they are counted in the text first. Each `else if` of a
+ * block is a block inside the one before.
+ */
 function isTooNested(source: string): boolean {
+  const open: number[] = [];
   let depth = 0;
   let blocks = 0;
-  for (const [, mark] of source.matchAll(/\{\{~?\s*(\{\{|[#^/])(?!\s*~?\}\})/g)) {
-    depth = Math.max(0, depth + (mark === '/' ? -1 : 1));
-    if (mark !== '/') blocks++;
+  for (const [, mark] of source.matchAll(/\{\{~?\s*(\{\{|[#^/]|else\b)(?!\s*~?\}\})/g)) {
+    if (mark === '/') {
+      depth -= open.pop() ?? 0;
+      continue;
+    }
+    open.push(mark === 'else' ? (open.pop() ?? 0) + 1 : 1);
+    depth++;
+    blocks++;
     if (depth > MAX_NESTING || blocks > MAX_BLOCKS) return true;
   }
   return false;

@@ -68,6 +68,8 @@ test.each<[string, string]>([
         .join('\n'),
   ],
   ['101 aliases', `a: &a 1\nb: [${'*a,'.repeat(101)}]`],
+  ['a long text with many aliases', `a: &a ${'x'.repeat(200_000)}\nb: [${'*a,'.repeat(90)}]`],
+  ['long keys with many aliases', `a: &a {${'k'.repeat(3000)}: 1}\nb: [${'*a,'.repeat(90)}]`],
 ])('%s is refused before it costs time', (_name, text) => {
   expect(cpuTimeOf(() => expect(firstProblem(text).reason).toBe('too_large'))).toBeLessThan(1500);
 });

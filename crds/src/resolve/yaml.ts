@@ -1,6 +1,6 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import type { Loc } from '../problem.ts';
-import { checkSize, MAX_YAML_DEPTH, MAX_YAML_NODES } from './yaml-size.ts';
+import { checkSize, MAX_YAML_BYTES, MAX_YAML_DEPTH, MAX_YAML_NODES } from './yaml-size.ts';
 
 const MAX_ALIASES = 100;
 const MAX_PROBLEMS = 20;
@@ -60,6 +60,7 @@ class ValueReader {
   private readonly document: Document.Parsed;
   private readonly position: (offset: number) => Position;
   private nodes = 0;
+  private chars = 0;
   private aliases = 0;
   private stopped = false;
 
@@ -75,7 +76,7 @@ class ValueReader {
     if (isAlias(node)) return this.readAlias(node, loc);
     if (isMap(node)) return this.readMap(node.items, loc);
     if (isSeq(node)) return node.items.map((item, index) => this.read(item, [...loc, index]));
-    return isScalar(node) ? this.readScalar(node.value, node, loc) : null;
+    return isScalar(node) ? this.readText(node.value, node, loc) : null;
   }
 
   private readAlias(node: Node & { resolve(document: Document): unknown }, loc: Loc): unknown {
@@ -100,7 +101,16 @@ class ValueReader {
       return this.report(key, loc, 'a key must be text');
     this.nodes++;
     const name = String(key.value);
+    this.chars += name.length;
     return name === '__proto__' ? this.report(key, loc, 'the key "__proto__" is not allowed') : name;
+  }
+
+  /** Only aliases make more text than a file has. */
+  private readText(value: unknown, node: unknown, loc: Loc): unknown {
+    if (typeof value === 'string') this.chars += value.length;
+    if (this.chars > MAX_YAML_BYTES)
+      return this.stop(node, loc, `has more than ${MAX_YAML_BYTES / 1024} KiB of text, its aliases written out`);
+    return this.readScalar(value, node, loc);
   }
 
   private readScalar(value: unknown, node: unknown, loc: Loc): unknown {
