@@ -9,12 +9,12 @@ export interface Judged {
   /** The mark of the step itself, and that of its run. */
   stepOutcome: Outcome | null;
   runOutcome: Outcome | null;
-  checksPassed: boolean | null;
+  checkFailed: boolean;
 }
 
 /** A step's own mark first, then a failed check, then the mark of its run (Orchestration 3); `OUTCOME` says the same in SQL. */
-export const outcomeOf = ({ stepOutcome, checksPassed, runOutcome }: Judged): Outcome | null =>
-  stepOutcome ?? (checksPassed === false ? 'incorrect' : runOutcome);
+export const outcomeOf = ({ stepOutcome, checkFailed, runOutcome }: Judged): Outcome | null =>
+  stepOutcome ?? (checkFailed ? 'incorrect' : runOutcome);
 
 /** What the labels are of. */
 export type Counted = 'runs' | 'executions';

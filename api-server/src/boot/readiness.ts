@@ -6,7 +6,7 @@ import { createVerdicts } from '../service/readiness/verdicts.ts';
 import type { ServiceParts } from '../service/services.ts';
 import type { Foundation } from './foundation.ts';
 import type { ServiceOptions } from './options.ts';
-import type { EvidenceOf } from '../analytics/readiness/evidence.ts';
+import type { EvidenceOf } from '../analytics/readiness/executions.ts';
 import { readEvidence } from '../store/aggregates/evidence/read-evidence.ts';
 
 /** How long one query for evidence may take. */

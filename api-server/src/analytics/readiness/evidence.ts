@@ -1,49 +1,6 @@
-import type { Stage } from '../../runs/state/model.ts';
 import { outcomeOf } from '../accuracy.ts';
+import type { Alike, Columns, Combo, EvidenceBatch, Kind, Marks, Outcome } from './executions.ts';
 import type { ReadinessStep } from './steps.ts';
-
-export type Outcome = 'correct' | 'partial' | 'incorrect';
-
-/** Whose executions are evidence. */
-export interface EvidenceOf {
-  pipeline: string;
-  stage: Stage;
-}
-
-/** The executions of some runs, all of one run together. */
-export interface EvidenceBatch {
-  runs: number;
-  rows: EvidenceRow[];
-}
-
-/** One execution as the store gives it; `run` is the sequence of its run. Times are milliseconds. */
-export interface EvidenceRow {
-  run: number;
-  stepName: string;
-  agent: string | null;
-  provider: string | null;
-  model: string | null;
-  promptHash: string | null;
-  agentVersion: string | null;
-  status: string;
-  errorType: string | null;
-  /** After the verifier. */
-  confidence: number | null;
-  grounding: number | null;
-  checksPassed: boolean | null;
-  startedAt: number;
-  /** The mark of the step, and that of its run. */
-  stepOutcome: Outcome | null;
-  runOutcome: Outcome | null;
-}
-
-export interface Combo {
-  agent: string | null;
-  provider: string | null;
-  model: string | null;
-  promptHash: string | null;
-  agentVersion: string | null;
-}
 
 /** How many answers had one confidence, and what the labelled ones of them are. */
 export interface Point {
@@ -51,20 +8,21 @@ export interface Point {
   labels: Record<Outcome, number>;
 }
 
-/** One execution; `at` in milliseconds. */
-export interface Seen {
-  run: number;
-  at: number;
-  status: string;
+/** Executions of one kind in one batch. */
+export interface Seen extends Alike {
+  columns: Columns;
+  marks: ReadonlyMap<number, Marks>;
+  /** Which of all runs that were read are the first of the batch, and the first of the next. */
+  firstRun: number;
+  endRun: number;
   failed: boolean;
 }
 
 /** What is counted of executions; the sum of two is that of their parts. */
 export interface Tally {
-  runs: Set<number>;
   rows: number;
   failed: number;
-  /** The executions one by one, for what depends on their age and status. */
+  /** The executions themselves, for what depends on their run, age and status. */
   seen: Seen[];
   /** Answers with a confidence, the sum of it in 1/10,000, and those whose trust reaches the threshold. */
   answers: number;
@@ -88,10 +46,8 @@ export interface ByCombo {
 /** All evidence of one step, by who answered. */
 export interface StepEvidence {
   combos: Map<string, ByCombo>;
-  /** That of the row which was added last. */
-  last: ByCombo | null;
   /** Executions that failed before anybody said which version of the agent it was. */
-  unversioned: EvidenceRow[];
+  unversioned: Seen[];
   /** Of the newest execution that has them. */
   newest: { at: number; promptHash: string | null } | null;
   newestVersion: { at: number; agentVersion: string | null } | null;
@@ -100,7 +56,6 @@ export interface StepEvidence {
 const noMarks = (): Record<Outcome, number> => ({ correct: 0, partial: 0, incorrect: 0 });
 
 export const emptyTally = (): Tally => ({
-  runs: new Set(),
   rows: 0,
   failed: 0,
   seen: [],
@@ -117,96 +72,109 @@ export const emptyTally = (): Tally => ({
 
 export const POINTS = 10_000;
 
-/** Reads rows into the evidence of the steps they belong to; a branch of a fan-out counts under the name before the slash. */
+/** Reads batches into the evidence of the steps they belong to; a branch of a fan-out counts under the name before the slash. */
 export function createEvidence(steps: readonly ReadinessStep[]): {
-  add(row: EvidenceRow): void;
+  add(batch: EvidenceBatch): void;
   of(name: string): StepEvidence;
 } {
   const byName = new Map(steps.map((step) => [step.name, { step, evidence: emptyEvidence() }]));
+  let firstRun = 0;
   return {
-    add: (row) => {
-      const [family = row.stepName, branch] = row.stepName.split('/');
-      const found = byName.get(family);
-      if (!found || (found.step.kind === 'fan_out') !== (branch !== undefined)) return;
-      addTo(found.evidence, found.step, row);
+    add: ({ runs, columns, alike, marks }) => {
+      const endRun = firstRun + runs;
+      for (const { kind, begin, end } of alike) {
+        const [family = '', branch] = kind.stepName.split('/');
+        const found = byName.get(family);
+        if (!found || (found.step.kind === 'fan_out') !== (branch !== undefined)) continue;
+        const seen = { kind, begin, end, columns, marks, firstRun, endRun, failed: isFailure(kind) };
+        addTo(found.evidence, found.step, seen);
+      }
+      firstRun = endRun;
     },
     of: (name) => byName.get(name)?.evidence ?? emptyEvidence(),
   };
 }
 
-const emptyEvidence = (): StepEvidence => ({
-  combos: new Map(),
-  last: null,
-  unversioned: [],
-  newest: null,
-  newestVersion: null,
-});
+const emptyEvidence = (): StepEvidence => ({ combos: new Map(), unversioned: [], newest: null, newestVersion: null });
 
 /** What ended without a word on whether the step does its work: nothing is learned from it. */
 const NO_EVIDENCE = new Set(['running', 'skipped', 'cancelled']);
 
-function addTo(evidence: StepEvidence, step: ReadinessStep, row: EvidenceRow): void {
-  if (NO_EVIDENCE.has(row.status)) return;
-  const { startedAt: at, promptHash, agentVersion } = row;
+function addTo(evidence: StepEvidence, step: ReadinessStep, seen: Seen): void {
+  const { status, promptHash, agentVersion } = seen.kind;
+  if (NO_EVIDENCE.has(status)) return;
+  const at = newestOf(seen);
   if (promptHash !== null && isNewer(at, evidence.newest)) evidence.newest = { at, promptHash };
-  if (step.agent !== null && agentVersion === null && isFailure(row)) {
-    evidence.unversioned.push(row);
+  if (step.agent !== null && agentVersion === null && seen.failed) {
+    evidence.unversioned.push(seen);
     return;
   }
   if (isNewer(at, evidence.newestVersion)) evidence.newestVersion = { at, agentVersion };
-  addRow(tallyOf(evidence, row), step, row);
+  addSeen(tallyOf(evidence, seen.kind), step, seen);
 }
 
-function tallyOf(evidence: StepEvidence, row: Combo): Tally {
-  const { agent, provider, model, promptHash, agentVersion } = row;
-  // Most executions have the combination of the one before.
-  if (evidence.last !== null && isSame(evidence.last.combo, row)) return evidence.last.tally;
+function newestOf({ columns: { startedAt }, begin, end }: Seen): number {
+  let newest = 0;
+  for (let at = begin; at < end; at += 1) newest = Math.max(newest, startedAt[at] ?? 0);
+  return newest;
+}
+
+function tallyOf(evidence: StepEvidence, { agent, provider, model, promptHash, agentVersion }: Combo): Tally {
   const combo = { agent, provider, model, promptHash, agentVersion };
   const key = JSON.stringify(Object.values(combo));
   const known = evidence.combos.get(key) ?? { combo, tally: emptyTally() };
   evidence.combos.set(key, known);
-  evidence.last = known;
   return known.tally;
 }
-
-const isSame = (a: Combo, b: Combo): boolean =>
-  a.model === b.model &&
-  a.agentVersion === b.agentVersion &&
-  a.promptHash === b.promptHash &&
-  a.provider === b.provider &&
-  a.agent === b.agent;
 
 const isNewer = (at: number, than: { at: number } | null): boolean => than === null || at >= than.at;
 
 /** A gate that held back and a person who said no did their work. */
 const HELD_BACK = new Set(['gate', 'rejected', 'branch']);
-const isFailure = ({ status, errorType }: EvidenceRow): boolean =>
+const isFailure = ({ status, errorType }: Kind): boolean =>
   status === 'failed' || ((status === 'aborted' || status === 'escalated') && !HELD_BACK.has(errorType ?? 'gate'));
 
-export function addRow(tally: Tally, step: ReadinessStep, row: EvidenceRow): void {
-  tally.runs.add(row.run);
-  tally.rows += 1;
-  const failed = isFailure(row);
-  if (failed) tally.failed += 1;
-  tally.seen.push({ run: row.run, at: row.startedAt, status: row.status, failed });
-  tally.firstSeenAt = Math.min(tally.firstSeenAt ?? row.startedAt, row.startedAt);
-  tally.lastSeenAt = Math.max(tally.lastSeenAt ?? row.startedAt, row.startedAt);
-  const label = outcomeOf(row);
-  if (label !== null) {
-    tally.marks[label] += 1;
-    if (row.stepOutcome === null) tally[row.checksPassed === false ? 'fromChecks' : 'fromRuns'] += 1;
-  }
-  if (row.confidence === null) return;
-  if (passes(step, row.confidence, row)) tally.passed += 1;
-  addAnswer(tally, row.confidence, label);
+export function addSeen(tally: Tally, step: ReadinessStep, seen: Seen): void {
+  tally.seen.push(seen);
+  tally.rows += seen.end - seen.begin;
+  if (seen.failed) tally.failed += seen.end - seen.begin;
+  for (let at = seen.begin; at < seen.end; at += 1) addOne(tally, step, seen, at);
+}
+
+const UNMARKED: Marks = { stepOutcome: null, runOutcome: null };
+
+function addOne(tally: Tally, step: ReadinessStep, { columns, marks }: Seen, at: number): void {
+  const { startedAt = 0, confidence = Number.NaN, ...signals } = valuesAt(columns, at);
+  tally.firstSeenAt = Math.min(tally.firstSeenAt ?? startedAt, startedAt);
+  tally.lastSeenAt = Math.max(tally.lastSeenAt ?? startedAt, startedAt);
+  const label = addLabel(tally, marks.get(at) ?? UNMARKED, signals.checkFailed);
+  if (Number.isNaN(confidence)) return;
+  if (passes(step, confidence, signals)) tally.passed += 1;
+  addAnswer(tally, confidence, label);
+}
+
+const valuesAt = ({ startedAt, confidence, grounding, checkFailed }: Columns, at: number) => ({
+  startedAt: startedAt[at],
+  confidence: confidence[at],
+  grounding: grounding[at] ?? Number.NaN,
+  checkFailed: checkFailed[at] === 1,
+});
+
+function addLabel(tally: Tally, { stepOutcome, runOutcome }: Marks, checkFailed: boolean): Outcome | null {
+  const label = outcomeOf({ stepOutcome, runOutcome, checkFailed });
+  if (label === null) return null;
+  tally.marks[label] += 1;
+  if (stepOutcome === null) tally[checkFailed ? 'fromChecks' : 'fromRuns'] += 1;
+  return label;
 }
 
 function addAnswer(tally: Tally, confidence: number, label: Outcome | null): void {
   tally.answers += 1;
   const key = Math.round(confidence * POINTS);
   tally.confidenceSum += key;
-  const point = tally.points.get(key) ?? { answers: 0, labels: noMarks() };
-  tally.points.set(key, point);
+  const known = tally.points.get(key);
+  const point = known ?? { answers: 0, labels: noMarks() };
+  if (!known) tally.points.set(key, point);
   point.answers += 1;
   if (label !== null) point.labels[label] += 1;
 }
@@ -215,17 +183,31 @@ function addAnswer(tally: Tally, confidence: number, label: Outcome | null): voi
 function passes(
   { threshold, groundingEnforced }: ReadinessStep,
   confidence: number,
-  { checksPassed, grounding }: Pick<EvidenceRow, 'checksPassed' | 'grounding'>,
+  { checkFailed, grounding }: { checkFailed: boolean; grounding: number },
 ): boolean {
-  const grounded = groundingEnforced && grounding !== null ? Math.min(confidence, grounding) : confidence;
-  return (checksPassed === false ? 0 : grounded) >= (threshold ?? 0);
+  const grounded = groundingEnforced && !Number.isNaN(grounding) ? Math.min(confidence, grounding) : confidence;
+  return (checkFailed ? 0 : grounded) >= (threshold ?? 0);
 }
 
 export const marked = ({ marks }: Tally): number => marks.correct + marks.partial + marks.incorrect;
 
+/** Executions that began at `since` or later, and their different runs. */
+export function countSince(seen: readonly Seen[], since = -Infinity): { rows: number; runs: number } {
+  const has = new Uint8Array(seen.reduce((most, { endRun }) => Math.max(most, endRun), 0));
+  let [rows, runs] = [0, 0];
+  for (const { columns, begin, end, firstRun } of seen)
+    for (let at = begin; at < end; at += 1) {
+      if ((columns.startedAt[at] ?? 0) < since) continue;
+      const run = firstRun + (columns.run[at] ?? 0);
+      rows += 1;
+      runs += 1 - (has[run] ?? 1);
+      has[run] = 1;
+    }
+  return { rows, runs };
+}
+
 /** Adds `more` to `tally`. */
 export function mergeTally(tally: Tally, more: Tally): void {
-  for (const run of more.runs) tally.runs.add(run);
   for (const one of more.seen) tally.seen.push(one);
   for (const key of ['rows', 'failed', 'answers', 'confidenceSum', 'passed', 'fromChecks', 'fromRuns'] as const)
     tally[key] += more[key];

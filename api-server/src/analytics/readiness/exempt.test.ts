@@ -80,7 +80,7 @@ describe('knobs', () => {
 
   test('min_human_marked counts the marks of the step itself', () => {
     const accuracy = { min_marked: 4, min_accuracy: 0, min_human_marked: 2 };
-    const others = [...rows(3, { runOutcome: 'correct' }), row({ checksPassed: false })];
+    const others = [...rows(3, { runOutcome: 'correct' }), row({ checkFailed: true })];
     expect(tiers({ accuracy }, [...others, ...good(1)]).accuracy).toMatchObject({
       verdict: 'building',
       marked: 5,

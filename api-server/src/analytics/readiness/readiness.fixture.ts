@@ -1,5 +1,5 @@
 import { Pipeline, promptHash } from '@signalbox/crds';
-import type { EvidenceRow } from './evidence.ts';
+import { batchOf, type EvidenceRow } from './executions.ts';
 import { evaluateReadiness, startEvidence } from './readiness.ts';
 import type { VersionOf } from './scope.ts';
 import type { BinRule } from './tiers.ts';
@@ -28,7 +28,7 @@ export const row = (values: Partial<EvidenceRow> = {}): EvidenceRow => ({
   errorType: null,
   confidence: 0.8,
   grounding: null,
-  checksPassed: null,
+  checkFailed: false,
   startedAt: 1_000 + runs,
   stepOutcome: null,
   runOutcome: null,
@@ -46,7 +46,7 @@ export interface Case {
 
 export function evaluate({ pipeline, rows: given, versionOf = NOBODY_SAYS, rule = {} }: Case) {
   const evidence = startEvidence(pipeline);
-  for (const one of given) evidence.add(one);
+  evidence.add(batchOf([...new Set(given.map(({ run }) => run))], given));
   return evaluateReadiness(pipeline, { evidence, versionOf, at: 5_000, cut: false }, { ...RULE, ...rule });
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AGENT_STEP, evaluate, HASH, pipelineOf, row, rows, stepOf } from './readiness.fixture.ts';
-import type { EvidenceRow } from './evidence.ts';
+import type { EvidenceRow } from './executions.ts';
 
 const ALL = {
   operational: { min_runs: 3 },
@@ -62,7 +62,7 @@ describe('the tiers are independent', () => {
 
   test('a failed check passes no gate; grounding lowers trust only where it is enforced', () => {
     const enforced = { ...AGENT_STEP, grounding: { agent: 'judge', enforce: true } };
-    const given = [row({ checksPassed: false }), row({ grounding: 0.1 }), row()];
+    const given = [row({ checkFailed: true }), row({ grounding: 0.1 }), row()];
     const passed = (steps: object[]) =>
       stepOf({ pipeline: pipelineOf(ALL, steps), rows: given }).tiers.confidence.passed;
     expect(passed([AGENT_STEP])).toBe(2);
@@ -87,10 +87,10 @@ describe('the tiers are independent', () => {
 
 describe('labels', () => {
   test.each([
-    ['the mark of the step', { stepOutcome: 'correct', checksPassed: false, runOutcome: 'incorrect' }, [1, 0, 0]],
-    ['else a failed check', { checksPassed: false, runOutcome: 'correct' }, [0, 0, 1]],
-    ['else the mark of the run', { checksPassed: true, runOutcome: 'partial' }, [0, 1, 0]],
-    ['else there is none', { checksPassed: true }, [0, 0, 0]],
+    ['the mark of the step', { stepOutcome: 'correct', checkFailed: true, runOutcome: 'incorrect' }, [1, 0, 0]],
+    ['else a failed check', { checkFailed: true, runOutcome: 'correct' }, [0, 0, 1]],
+    ['else the mark of the run', { checkFailed: false, runOutcome: 'partial' }, [0, 1, 0]],
+    ['else there is none', {}, [0, 0, 0]],
   ] as const)('%s', (_, values, [correct, partial, incorrect]) => {
     expect(stepOf({ pipeline: pipelineOf(ALL), rows: [row(values)] }).tiers.accuracy).toMatchObject({
       correct,
@@ -148,7 +148,7 @@ describe('properties', () => {
   const execution = fc.record({
     stepOutcome: outcome,
     runOutcome: outcome,
-    checksPassed: fc.constantFrom(true, false, null),
+    checkFailed: fc.boolean(),
     confidence: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
     status: fc.constantFrom('completed', 'failed', 'escalated', 'aborted', 'stopped', 'cancelled'),
   });

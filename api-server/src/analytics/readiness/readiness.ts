@@ -1,5 +1,6 @@
 import type { Pipeline } from '@signalbox/crds';
-import { type Combo, createEvidence, type EvidenceRow, marked, type Tally } from './evidence.ts';
+import { countSince, createEvidence, marked, type Tally } from './evidence.ts';
+import type { Combo } from './executions.ts';
 import { type CurrentConfig, currentConfig, inScope, isCurrent, type VersionOf } from './scope.ts';
 import { type ReadinessStep, readinessSteps } from './steps.ts';
 import { type BinRule, judgeTiers, type Tiers } from './tiers.ts';
@@ -54,9 +55,7 @@ export interface Gathered {
 /** Who answered is listed up to this many. */
 const MAX_COMBOS = 50;
 
-export function startEvidence(pipeline: Pipeline): { add(row: EvidenceRow): void; of: Gathered['evidence']['of'] } {
-  return createEvidence(readinessSteps(pipeline));
-}
+export const startEvidence = (pipeline: Pipeline): Gathered['evidence'] => createEvidence(readinessSteps(pipeline));
 
 /** Judges what was gathered by the criteria that `pipeline` has. */
 export function evaluateReadiness(pipeline: Pipeline, gathered: Gathered, rule: BinRule): ReadinessReport {
@@ -111,7 +110,7 @@ function evaluateStep(step: ReadinessStep, { pipeline, gathered, rule }: Around)
 }
 
 const counted = (tally: Tally): Seen => ({
-  runsTotal: tally.runs.size,
+  runsTotal: countSince(tally.seen).runs,
   rowsTotal: tally.rows,
   markedTotal: marked(tally),
   firstSeenAt: tally.firstSeenAt,

@@ -1,4 +1,5 @@
-import { addRow, type ByCombo, type Combo, emptyTally, mergeTally, type StepEvidence, type Tally } from './evidence.ts';
+import { addSeen, type ByCombo, emptyTally, mergeTally, type Seen, type StepEvidence, type Tally } from './evidence.ts';
+import type { Combo } from './executions.ts';
 import type { ReadinessStep } from './steps.ts';
 
 /** Which edition of a step counts now, and how that is known (Orchestration 9). */
@@ -57,27 +58,40 @@ export function inScope(step: ReadinessStep, evidence: StepEvidence, config: Cur
   const current = emptyTally();
   for (const { tally } of own) mergeTally(current, tally);
   const isOwn = evidence.unversioned.length === 0 ? () => false : attribution(own, others);
-  const failures = evidence.unversioned.filter(
-    ({ promptHash, startedAt }) => (promptHash === null || promptHash === step.promptHash) && isOwn(startedAt),
-  );
-  for (const row of failures) addRow(current, step, row);
-  const older = others.reduce((sum, { tally }) => sum + tally.rows, evidence.unversioned.length - failures.length);
+  let older = others.reduce((sum, { tally }) => sum + tally.rows, 0);
+  for (const seen of evidence.unversioned.flatMap(oneByOne)) {
+    const { promptHash } = seen.kind;
+    if ((promptHash === null || promptHash === step.promptHash) && isOwn(startOf(seen))) addSeen(current, step, seen);
+    else older += 1;
+  }
   return { current, models: new Set(own.map(({ combo }) => `${combo.provider}/${combo.model}`)).size, older };
 }
+
+const oneByOne = (seen: Seen): Seen[] =>
+  Array.from({ length: seen.end - seen.begin }, (_, at) => ({
+    ...seen,
+    begin: seen.begin + at,
+    end: seen.begin + at + 1,
+  }));
+const startOf = ({ columns, begin }: Seen): number => columns.startedAt[begin] ?? 0;
 
 /**
  * Whether a call that failed before its agent said its version is one of the present version: the next execution that has a
  * version decides, and where there is none, what is in force now.
  */
 function attribution(own: readonly ByCombo[], others: readonly ByCombo[]): (at: number) => boolean {
-  const [mine, theirs] = [own, others].map((seen) =>
-    seen.flatMap(({ tally }) => tally.seen.map(({ at }) => at)).toSorted((a, b) => a - b),
+  const [mine, theirs] = [own, others].map((combos) =>
+    Float64Array.from(
+      combos.flatMap(({ tally }) =>
+        tally.seen.flatMap(({ columns, begin, end }) => [...columns.startedAt.subarray(begin, end)]),
+      ),
+    ).sort(),
   );
   return (at) => firstFrom(mine, at) <= firstFrom(theirs, at);
 }
 
 /** The first of the sorted numbers that is not before `at`; Infinity where all are. */
-function firstFrom(sorted: readonly number[] = [], at: number): number {
+function firstFrom(sorted: Float64Array = new Float64Array(), at: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
     const middle = (low + high) >> 1;

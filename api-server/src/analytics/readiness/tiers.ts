@@ -1,6 +1,7 @@
 import { type Bin, calibrate, gapOf, type Labelled } from '../calibration.ts';
 import { LABEL_OF, meanOf } from '../accuracy.ts';
-import { marked, type Outcome, POINTS, type Seen, type Tally } from './evidence.ts';
+import { countSince, marked, POINTS, type Seen, type Tally } from './evidence.ts';
+import type { Outcome } from './executions.ts';
 import type { Criteria } from './steps.ts';
 import { judge, reaches, type Verdict } from './verdict.ts';
 
@@ -102,11 +103,10 @@ function operational(tally: Tally, asked: Criteria['operational'], at: number): 
   const { min_runs: minRuns = null, min_success_rate: minSuccessRate = null } = asked ?? {};
   const { max_age_days: maxAgeDays = null, acceptable_statuses: acceptableStatuses = null } = asked ?? {};
   const since = maxAgeDays === null ? -Infinity : at - maxAgeDays * DAY_MS;
-  const seen = tally.seen.filter((one) => one.at >= since);
-  const isBad = ({ status, failed }: Seen) =>
+  const isBad = ({ kind: { status }, failed }: Seen) =>
     acceptableStatuses === null ? failed : !acceptableStatuses.some((one) => one === status);
-  const [rows, failed] = [seen.length, seen.filter(isBad).length];
-  const runs = new Set(seen.map(({ run }) => run)).size;
+  const { rows, runs } = countSince(tally.seen, since);
+  const { rows: failed } = countSince(tally.seen.filter(isBad), since);
   const successRate = share(rows - failed, rows);
   const verdict = judgeShare(rows, { has: runs, share: successRate }, { needs: minRuns, share: minSuccessRate });
   return {

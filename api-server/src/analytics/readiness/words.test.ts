@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { AGENT_STEP, pipelineOf, row, rows, stepOf } from './readiness.fixture.ts';
-import type { EvidenceRow } from './evidence.ts';
+import type { EvidenceRow } from './executions.ts';
 import { percent } from './words.ts';
 
 const marks = (correct: number, incorrect: number): EvidenceRow[] => [
@@ -60,10 +60,7 @@ test('a step that has not run says when it would', () => {
 });
 
 test('where labels come from is noted', () => {
-  const given = [
-    row({ checksPassed: false }),
-    ...rows(2, { runOutcome: 'correct', agentVersion: 'v1', model: 'other' }),
-  ];
+  const given = [row({ checkFailed: true }), ...rows(2, { runOutcome: 'correct', agentVersion: 'v1', model: 'other' })];
   expect(stepOf({ pipeline: pipelineOf({ accuracy: {} }), rows: given }).notes).toEqual([
     'The backend does not say which version of the agent is in force; that of the newest execution is taken.',
     '2 models answered; their results are taken together.',

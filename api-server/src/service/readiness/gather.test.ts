@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { batchOf } from '../../analytics/readiness/executions.ts';
 import { pipelineOf, row } from '../../analytics/readiness/readiness.fixture.ts';
 import { gatherEvidence, type GatherDeps } from './gather.ts';
 
@@ -10,7 +11,13 @@ function storeOf(runs: number) {
       for (let left = runs; left > 0; left -= 100) {
         const some = Math.min(left, 100);
         read.push(some);
-        yield await Promise.resolve({ runs: some, rows: Array.from({ length: some }, () => row()) });
+        const found = Array.from({ length: some }, () => row());
+        yield await Promise.resolve(
+          batchOf(
+            found.map(({ run }) => run),
+            found,
+          ),
+        );
       }
     },
     agentVersions: () => Promise.resolve(() => null),

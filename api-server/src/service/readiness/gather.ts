@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Pipeline } from '@signalbox/crds';
 import { type Gathered, startEvidence } from '../../analytics/readiness/readiness.ts';
-import type { EvidenceBatch, EvidenceOf } from '../../analytics/readiness/evidence.ts';
+import type { EvidenceBatch, EvidenceOf } from '../../analytics/readiness/executions.ts';
 import type { VersionOf } from '../../analytics/readiness/scope.ts';
 
 export interface GatherDeps {
@@ -25,9 +25,9 @@ export async function gatherEvidence(deps: GatherDeps, pipeline: Pipeline): Prom
   for await (const batch of deps.readEvidence({ pipeline: pipeline.name, stage: pipeline.stage })) {
     cut = runs >= MAX_RUNS || rows >= MAX_ROWS;
     if (cut) break;
-    for (const row of batch.rows) evidence.add(row);
+    evidence.add(batch);
     runs += batch.runs;
-    rows += batch.rows.length;
+    rows += batch.columns.run.length;
     await breathe();
   }
   return { evidence, versionOf: await versions, at, cut };

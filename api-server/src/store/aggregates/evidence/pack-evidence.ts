@@ -1,14 +1,17 @@
-import type { EvidenceOf, EvidenceRow } from '../../../analytics/readiness/evidence.ts';
+import type { EvidenceOf } from '../../../analytics/readiness/executions.ts';
 import { DAY_MS } from '../../../analytics/window.ts';
 import type { Stage } from '../../../runs/state/model.ts';
 import type { Database } from '../../db/database.ts';
 import { setMark } from '../../tables/marks.ts';
 import { nextClosedDay } from '../daily/closed-days.ts';
 import { pack } from './packed-part.ts';
-import { endedRuns, executionsOf } from './stored-runs.ts';
+import { endedRuns, storedBatch } from './stored-runs.ts';
 
-/** The name of the number that says before which day the evidence is packed. */
-export const PACKED = 'packed_evidence';
+/**
+ * The name of the number that says before which day the evidence is packed. Another form of the parts gets another name: all days are
+ * packed once more, and parts of the form before are not read.
+ */
+export const PACKED = 'packed_evidence:columns';
 /** Runs of one part: few, so that a reader unpacks it in one turn of the event loop. */
 const RUNS_A_PART = 200;
 
@@ -48,9 +51,8 @@ async function packRuns({ database, signal }: PackDeps, of: EvidenceOf, day: num
   const parts: Uint8Array[] = [];
   for (let at = 0; at < runs.length; at += RUNS_A_PART) {
     const some = runs.slice(at, at + RUNS_A_PART);
-    const rows: EvidenceRow[] = await executionsOf(database.reader(signal), some);
-    const seqs = some.map(({ seq }) => seq).toReversed();
-    parts.push(pack(day, seqs, rows));
+    const { columns, alike } = await storedBatch(database.reader(signal), some);
+    parts.push(pack({ runs: some.map(({ seq }) => seq), columns, alike }));
   }
   await database.write(async ({ db }) => {
     const name = { pipeline_name: of.pipeline, stage: of.stage, day };
@@ -58,7 +60,7 @@ async function packRuns({ database, signal }: PackDeps, of: EvidenceOf, day: num
       await db
         .insertInto('packed_evidence')
         .values({ ...name, part, body })
-        .onConflict((conflict) => conflict.doNothing())
+        .onConflict((conflict) => conflict.columns(['pipeline_name', 'stage', 'day', 'part']).doUpdateSet({ body }))
         .execute();
   });
 }

@@ -1,15 +1,15 @@
 import { type Kysely, sql } from 'kysely';
-import type { EvidenceBatch, EvidenceOf, EvidenceRow, Outcome } from '../../../analytics/readiness/evidence.ts';
+import type { EvidenceBatch, EvidenceOf, Marks, Outcome } from '../../../analytics/readiness/executions.ts';
 import { DAY_MS, type Window } from '../../../analytics/window.ts';
 import type { Tables } from '../../db/schema.ts';
 import { lastMark } from '../../tables/marks.ts';
 import { keptFrom } from '../../tables/retention/kept-days.ts';
 import { PACKED } from './pack-evidence.ts';
-import { type PackedRow, unpack } from './packed-part.ts';
+import { type PackedPart, unpack } from './packed-part.ts';
 import { storedRuns, storedRunsIn } from './stored-runs.ts';
 
 /** Packed parts of one read. */
-const PARTS = 10;
+const PARTS = 40;
 type Reader = () => Kysely<Tables>;
 
 /**
@@ -19,7 +19,8 @@ type Reader = () => Kysely<Tables>;
 export async function* readEvidence(reader: Reader, of: EvidenceOf): AsyncGenerator<EvidenceBatch> {
   const packedTo = await lastMark(reader(), PACKED);
   const from = await keptFrom(reader());
-  let page = packedTo === null ? [] : await partsOf(reader(), of, { from, before: null });
+  if (packedTo === null) return yield* storedRuns(reader, of);
+  let page = await partsOf(reader(), of, { from, before: { day: packedTo, part: 0 } });
   if (page.length === 0) return yield* storedRuns(reader, of);
   yield* storedRunsIn(reader, of, { from: packedTo, to: null });
   let oldest = page.at(-1);
@@ -37,7 +38,7 @@ type StoredPart = Pick<Tables['packed_evidence'], 'day' | 'part' | 'body'>;
 const partsOf = (
   db: Kysely<Tables>,
   { pipeline, stage }: EvidenceOf,
-  { from, before }: { from: number; before: StoredPart | null },
+  { from, before }: { from: number; before: Pick<StoredPart, 'day' | 'part'> },
 ): Promise<StoredPart[]> =>
   db
     .selectFrom('packed_evidence')
@@ -45,7 +46,7 @@ const partsOf = (
     .where('pipeline_name', '=', pipeline)
     .where('stage', '=', stage)
     .where('day', '>=', from)
-    .$if(before !== null, (query) => query.where(sql<boolean>`(day, part) < (${before?.day}, ${before?.part})`))
+    .where(sql<boolean>`(day, part) < (${before.day}, ${before.part})`)
     .orderBy('day', 'desc')
     .orderBy('part', 'desc')
     .limit(PARTS)
@@ -54,23 +55,28 @@ const partsOf = (
 async function* unpacked(db: Kysely<Tables>, of: EvidenceOf, parts: readonly StoredPart[]) {
   const days = parts.map(({ day }) => day);
   const labels = await labelsOf(db, of, { from: Math.min(...days), to: Math.max(...days) + DAY_MS });
-  for (const { day, body } of parts) {
-    const { runs, rows } = unpack(day, body);
-    yield { runs: runs.length, rows: rows.map((row) => labelled(row, labels.get(row.run))) };
+  for (const { body } of parts) {
+    const { runs, columns, alike } = unpack(body);
+    yield { runs: runs.length, columns, alike, marks: marksOf({ runs, columns, alike }, labels) };
   }
 }
 
 /** The mark of a run, and those of its steps by name. */
-interface Marks {
+interface RunMarks {
   run: Outcome | null;
   steps: Map<string, Outcome>;
 }
 
-const labelled = (row: PackedRow, marks: Marks | undefined): EvidenceRow => ({
-  ...row,
-  stepOutcome: marks?.steps.get(row.stepName) ?? null,
-  runOutcome: marks?.run ?? null,
-});
+function marksOf({ runs, columns, alike }: PackedPart, labels: ReadonlyMap<number, RunMarks>): Map<number, Marks> {
+  const ofRuns = runs.map((seq) => labels.get(seq));
+  const marks = new Map<number, Marks>();
+  for (const { kind, begin, end } of alike)
+    for (let at = begin; at < end; at += 1) {
+      const found = ofRuns[columns.run[at] ?? 0];
+      if (found) marks.set(at, { stepOutcome: found.steps.get(kind.stepName) ?? null, runOutcome: found.run });
+    }
+  return marks;
+}
 
 /** What people said of the runs of a window and of their steps, by the sequence of the run. */
 async function labelsOf(db: Kysely<Tables>, { pipeline, stage }: EvidenceOf, { from, to }: Window) {
@@ -84,7 +90,7 @@ async function labelsOf(db: Kysely<Tables>, { pipeline, stage }: EvidenceOf, { f
     .where('triggered_at', '>=', from)
     .where('triggered_at', '<', to)
     .execute();
-  const found = new Map<number, Marks>();
+  const found = new Map<number, RunMarks>();
   for (const { seq, of_run: run, step_name: step, outcome } of rows) {
     const marks = found.get(seq) ?? { run: run as Outcome | null, steps: new Map<string, Outcome>() };
     found.set(seq, marks);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { NOW, openTestStore, type TestStore } from '../../../web/fixtures/store.ts';
 import { markRun, markStep } from '../../tables/feedback.ts';
-import { batchesOf } from '../fixtures/evidence.ts';
+import { batchesOf, rowsOf } from '../fixtures/evidence.ts';
 
 let store: TestStore;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => store.close());
 
 const read = () => batchesOf(store.database.db, { pipeline: 'checkout', stage: 'testing' });
-const rowsRead = async () => (await read()).flatMap(({ rows }) => rows);
+const rowsRead = async () => (await read()).flatMap(rowsOf);
 
 test('the evidence of a stage: no other stage, no other pipeline, no replays', async () => {
   const rows = await rowsRead();
@@ -47,7 +47,7 @@ test('marks of the step and of its run stand beside each other', async () => {
   const rows = await rowsRead();
   const of = (promptHash: string, stepName: string) =>
     rows.find((row) => row.promptHash === promptHash && row.stepName === stepName);
-  expect(of('p1', 'look')).toMatchObject({ stepOutcome: null, runOutcome: 'partial', checksPassed: true });
-  expect(of('p1', 'each/0')).toMatchObject({ checksPassed: false, grounding: 0.5 });
+  expect(of('p1', 'look')).toMatchObject({ stepOutcome: null, runOutcome: 'partial', checkFailed: false });
+  expect(of('p1', 'each/0')).toMatchObject({ checkFailed: true, grounding: 0.5 });
   expect(of('p2', 'look')).toMatchObject({ stepOutcome: 'correct', runOutcome: null, agentVersion: 'v1' });
 });

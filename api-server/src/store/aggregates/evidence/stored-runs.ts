@@ -1,5 +1,11 @@
 import { type Kysely, sql } from 'kysely';
-import type { EvidenceBatch, EvidenceOf, EvidenceRow, Outcome } from '../../../analytics/readiness/evidence.ts';
+import {
+  batchOf,
+  type EvidenceBatch,
+  type EvidenceOf,
+  type EvidenceRow,
+  type Outcome,
+} from '../../../analytics/readiness/executions.ts';
 import type { Window } from '../../../analytics/window.ts';
 import { camelCase } from '../../../runs/state/key-case.ts';
 import { ACTIVE_RUN_STATUSES } from '../../../runs/state/model.ts';
@@ -48,8 +54,7 @@ export async function* storedRunsIn(
 
 async function* batchesOf(reader: () => Kysely<Tables>, runs: readonly RunOf[]): AsyncGenerator<EvidenceBatch> {
   for (let at = 0; at < runs.length; at += SLICE) {
-    const some = runs.slice(at, at + SLICE);
-    yield { runs: some.length, rows: await executionsOf(reader(), some) };
+    yield await storedBatch(reader(), runs.slice(at, at + SLICE));
   }
 }
 
@@ -95,8 +100,8 @@ export const endedRuns = (db: Kysely<Tables>, of: EvidenceOf, window: Window): P
     .orderBy('seq')
     .execute();
 
-/** The executions of some runs, those of one run beside each other. */
-export async function executionsOf(db: Kysely<Tables>, runs: readonly RunOf[]): Promise<EvidenceRow[]> {
+/** The executions of some runs. */
+export async function storedBatch(db: Kysely<Tables>, runs: readonly RunOf[]): Promise<EvidenceBatch> {
   const seqs = new Map(runs.map(({ id, seq }) => [id, seq]));
   const rows = await db
     .selectFrom('step_executions')
@@ -125,11 +130,12 @@ export async function executionsOf(db: Kysely<Tables>, runs: readonly RunOf[]): 
     ])
     .where('step_executions.run_id', 'in', [...seqs.keys()])
     .execute();
-  return rows.map(({ deterministic_passed: passed, run_id: id, ...row }) => ({
+  const found = rows.map(({ deterministic_passed: passed, run_id: id, ...row }): EvidenceRow => ({
     ...camelCase(row),
     run: seqs.get(id) ?? 0,
-    checksPassed: passed === null ? null : passed === 1,
+    checkFailed: passed === 0,
     stepOutcome: row.step_outcome as Outcome | null,
     runOutcome: row.run_outcome as Outcome | null,
   }));
+  return batchOf([...seqs.values()], found);
 }
