@@ -12,6 +12,13 @@ const BUCKETS = 2_048;
 
 export const emptySketch = (): Sketch => new Float64Array(BUCKETS);
 
+const LN_GROWTH = Math.log(GROWTH);
+
+export function addTo(sketch: Sketch, ms: number): void {
+  const bucket = Math.ceil(Math.log(Math.max(ms, 1)) / LN_GROWTH);
+  sketch[bucket] = (sketch[bucket] ?? 0) + 1;
+}
+
 /** Adds what is stored as JSON, `{"bucket":count}`, to several sketches. */
 export function addStored(sketches: readonly Sketch[], counts: string): void {
   for (const [bucket, count] of Object.entries(JSON.parse(counts) as Record<string, number>))

@@ -32,6 +32,9 @@ export interface StepSum {
   durationMs: number;
 }
 
+/** What figures of runs are told apart by: the pipeline, the bucket of time, or nothing. */
+export type By = 'pipeline' | 'bucket' | 'all';
+
 /** The time that 95 of 100 did not exceed, of one pipeline or bucket. */
 export interface Percentile {
   of: string;

@@ -10,6 +10,8 @@ import { migrations } from '../../../api-server/src/store/migrations/index.ts';
 import { closeDays } from '../../../api-server/src/store/aggregates/daily/close-days.ts';
 import { countPrompts } from '../../../api-server/src/store/aggregates/daily/prompt-days.ts';
 import { packEvidence } from '../../../api-server/src/store/aggregates/evidence/pack-evidence.ts';
+import { noteUses } from '../../../api-server/src/store/aggregates/uses/label-uses.ts';
+import { packDays } from '../../../api-server/src/store/aggregates/uses/pack-days.ts';
 import { giveBackPages } from '../../../api-server/src/store/tables/retention/free-pages.ts';
 import { newestRun } from '../../../api-server/src/store/tables/search/index-runs.ts';
 import { searchAll } from '../../../api-server/src/store/tables/search/search-job.ts';
@@ -122,6 +124,8 @@ async function settle(database: Database): Promise<void> {
   const days = await closeDays({ database, now: Date.now(), signal });
   await countPrompts({ database, signal });
   await packEvidence({ database, signal });
+  await packDays({ database, signal });
+  await noteUses({ database, signal });
   const pages = database.giveBack ? await giveBackPages(database.giveBack) : 0;
   console.log(`  summed ${days} days, gave back ${pages} pages`);
 }

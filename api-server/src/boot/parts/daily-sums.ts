@@ -3,6 +3,8 @@ import type { Logs } from '../../observability/logger.ts';
 import { closeDays } from '../../store/aggregates/daily/close-days.ts';
 import { countPrompts } from '../../store/aggregates/daily/prompt-days.ts';
 import { packEvidence } from '../../store/aggregates/evidence/pack-evidence.ts';
+import { noteUses } from '../../store/aggregates/uses/label-uses.ts';
+import { packDays } from '../../store/aggregates/uses/pack-days.ts';
 import type { Database } from '../../store/db/database.ts';
 
 /** After the start, which has better things to do. */
@@ -22,15 +24,20 @@ export function startDailySums(
   const closing = new AbortController();
   let running: Promise<void> = Promise.resolve();
   const close = async () => {
-    let days = 0;
-    const progress = (day: number) => {
-      days += 1;
-      if (days % SAID_EVERY === 0) log.info({ days, until: new Date(day).toISOString() }, 'days are summed');
+    const progress = (message: string) => {
+      let days = 0;
+      return (day: number) => {
+        days += 1;
+        if (days % SAID_EVERY === 0) log.info({ days, until: new Date(day).toISOString() }, message);
+      };
     };
+    const deps = { database, signal: closing.signal };
     try {
-      await closeDays({ database, now: Date.now(), signal: closing.signal, progress });
-      await countPrompts({ database, signal: closing.signal });
-      await packEvidence({ database, signal: closing.signal });
+      await closeDays({ ...deps, now: Date.now(), progress: progress('days are summed') });
+      await countPrompts(deps);
+      await packEvidence(deps);
+      await packDays({ ...deps, progress: progress('runs of days are packed') });
+      await noteUses(deps);
     } catch (err) {
       if (!closing.signal.aborted) log.warn({ err }, 'days could not be summed; next try in an hour');
     }

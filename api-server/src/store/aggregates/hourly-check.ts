@@ -3,26 +3,30 @@ import { HOUR_MS } from '../../runs/state/hourly.ts';
 import type { Tables } from '../db/schema.ts';
 import { isExecution } from '../db/rows/executions.ts';
 
-/** Sums of an hour that say less than the rows do; `counted` and `rolledUp` are runs or executions. */
-export interface HourlyShortfall {
-  metric: 'hourly_runs' | 'hourly_steps';
-  /** Hour in milliseconds, then pipeline, stage and status, then the step where it is of one. */
+/** Sums of an hour or runs of a day that say less than the rows do; `counted` and `rolledUp` are runs or executions. */
+export interface SummedShortfall {
+  metric: 'hourly_runs' | 'hourly_steps' | 'packed_runs';
+  /** Hour or day in milliseconds, then pipeline, stage and status, then the step, or team, agent and model, where it is of one. */
   labels: string[];
   rolledUp: number;
   counted: number;
 }
 
-type Group = { labels: string[]; n: number };
+export interface Group {
+  labels: string[];
+  n: number;
+}
 
 /** Compares the sums with a full scan of the rows; more is right, because pruned rows stay in the sums. */
-export async function checkHourly(db: Kysely<Tables>): Promise<HourlyShortfall[]> {
+export async function checkHourly(db: Kysely<Tables>): Promise<SummedShortfall[]> {
   return [
     ...behind('hourly_runs', await runRows(db), await runSums(db)),
     ...behind('hourly_steps', await stepRows(db), await stepSums(db)),
   ];
 }
 
-function behind(metric: HourlyShortfall['metric'], rows: Group[], sums: Group[]): HourlyShortfall[] {
+/** The groups of which there are fewer in the sums than in the rows. */
+export function behind(metric: SummedShortfall['metric'], rows: Group[], sums: Group[]): SummedShortfall[] {
   const known = new Map(sums.map(({ labels, n }) => [JSON.stringify(labels), n]));
   const counted = new Map<string, Group>();
   for (const { labels, n } of rows) {

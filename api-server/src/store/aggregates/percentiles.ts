@@ -1,22 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import { emptySketch, p95Of, type Sketch } from '../../analytics/sketch.ts';
-import type { Percentile } from '../../analytics/sums.ts';
+import type { By, Percentile } from '../../analytics/sums.ts';
 import type { Tables } from '../db/schema.ts';
 import { isExecution } from '../db/rows/executions.ts';
 import { sketchesOf } from './daily/durations.ts';
-import {
-  all,
-  apart,
-  bucketOf,
-  type By,
-  endedRuns,
-  equals,
-  executionFilter,
-  NAMES,
-  oneOf,
-  type Scope,
-  within,
-} from './scope.ts';
+import { all, apart, bucketOf, endedRuns, equals, executionFilter, NAMES, oneOf, type Scope, within } from './scope.ts';
 import { joinWaits, MS_OF, type Timed } from './waits.ts';
 
 /** The nearest rank: the smallest duration that at least 95 of 100 do not exceed. */

@@ -1,11 +1,13 @@
 import { type Kysely, sql } from 'kysely';
 import type { PipelineFacts } from '../../analytics/pipeline-stats.ts';
+import type { By } from '../../analytics/sums.ts';
 import type { Tables } from '../db/schema.ts';
 import { runLabels } from './run-labels.ts';
 import { runPercentiles } from './percentiles.ts';
 import { activeRuns, sumRuns } from './run-sums.ts';
 import { asksForExecutions, oneOf, type Scope } from './scope.ts';
 import { sumSteps } from './step-sums.ts';
+import { runsWith } from './uses/read-runs.ts';
 
 /** All that statistics of pipelines are made of: of each pipeline, every one without a name in `scope`, or of all of them together. */
 export async function pipelineFacts(
@@ -13,14 +15,13 @@ export async function pipelineFacts(
   scope: Scope,
   by: 'pipeline' | 'all' = 'pipeline',
 ): Promise<PipelineFacts> {
-  const [ended, active, steps, percentiles, marks] = await Promise.all([
-    sumRuns(db, scope, by === 'pipeline' ? ['pipeline', 'team'] : []),
+  const [{ ended, percentiles }, active, steps, marks] = await Promise.all([
+    endedFacts(db, scope, by),
     activeRuns(db, scope),
     sumSteps(db, scope, by === 'pipeline' ? ['pipeline', 'team', 'costSource'] : ['costSource']),
-    runPercentiles(db, scope, [by]),
     runLabels(db, scope, [by]),
   ]);
-  return { ended, active, steps, percentiles: percentiles[by], marks: marks[by] };
+  return { ended, active, steps, percentiles, marks: marks[by] };
 }
 
 /** The same of each pipeline, of all of them together, and of those in each bucket of time. */
@@ -29,22 +30,55 @@ export async function factsOverTime(
   scope: Scope & { bucketMs: number },
 ): Promise<Record<'pipelines' | 'all' | 'series', PipelineFacts>> {
   const { bucketMs: _, ...whole } = scope;
-  const by = ['pipeline', 'bucket', 'all'] as const;
-  // What is counted from rows is counted once, with all names.
-  const fromRows = asksForExecutions(scope) ? sumRuns(db, scope) : null;
-  const [ended, active, steps, endedThen, stepsThen, percentiles, marks] = await Promise.all([
-    fromRows ?? sumRuns(db, whole),
+  const [ended, active, steps, stepsThen, marks] = await Promise.all([
+    endedOverTime(db, scope),
     activeRuns(db, scope),
     sumSteps(db, whole, ['pipeline', 'team', 'costSource']),
-    fromRows ?? sumRuns(db, scope, []),
     sumSteps(db, scope, ['costSource']),
-    runPercentiles(db, scope, by),
-    runLabels(db, scope, by),
+    runLabels(db, scope, BY),
   ]);
   return {
-    pipelines: { ended, active, steps, percentiles: percentiles.pipeline, marks: marks.pipeline },
-    all: { ended, active, steps, percentiles: percentiles.all, marks: marks.all },
-    series: { ended: endedThen, active, steps: stepsThen, percentiles: percentiles.bucket, marks: marks.bucket },
+    pipelines: { ...ended.pipelines, active, steps, marks: marks.pipeline },
+    all: { ...ended.all, active, steps, marks: marks.all },
+    series: { ...ended.series, active, steps: stepsThen, marks: marks.bucket },
+  };
+}
+
+const BY = ['pipeline', 'bucket', 'all'] as const;
+type EndedFacts = Pick<PipelineFacts, 'ended' | 'percentiles'>;
+
+/** Sums and sketches know no agents and models: runs that had one are added up one by one. */
+async function endedFacts(db: Kysely<Tables>, scope: Scope, by: 'pipeline' | 'all'): Promise<EndedFacts> {
+  if (asksForExecutions(scope)) {
+    const runs = await runsWith(db, scope);
+    return { ended: runs.ended(), percentiles: runs.percentiles(by) };
+  }
+  const [ended, percentiles] = await Promise.all([
+    sumRuns(db, scope, by === 'pipeline' ? ['pipeline', 'team'] : []),
+    runPercentiles(db, scope, [by]),
+  ]);
+  return { ended, percentiles: percentiles[by] };
+}
+
+async function endedOverTime(
+  db: Kysely<Tables>,
+  scope: Scope & { bucketMs: number },
+): Promise<Record<'pipelines' | 'all' | 'series', EndedFacts>> {
+  if (asksForExecutions(scope)) {
+    const runs = await runsWith(db, scope);
+    const of = (by: By): EndedFacts => ({ ended: runs.ended(), percentiles: runs.percentiles(by) });
+    return { pipelines: of('pipeline'), all: of('all'), series: of('bucket') };
+  }
+  const { bucketMs: _, ...whole } = scope;
+  const [ended, endedThen, percentiles] = await Promise.all([
+    sumRuns(db, whole),
+    sumRuns(db, scope, []),
+    runPercentiles(db, scope, BY),
+  ]);
+  return {
+    pipelines: { ended, percentiles: percentiles.pipeline },
+    all: { ended, percentiles: percentiles.all },
+    series: { ended: endedThen, percentiles: percentiles.bucket },
   };
 }
 

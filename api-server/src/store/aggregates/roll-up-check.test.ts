@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { NOW, openTestStore, type TestStore } from '../../web/fixtures/store.ts';
 import { runCounters, stepCounters } from '../../runs/state/rollups.ts';
+import { DAY_MS } from '../../analytics/window.ts';
 import { addCounters } from '../db/counters.ts';
+import { closeDays } from './daily/close-days.ts';
+import { packDays } from './uses/pack-days.ts';
 import { checkRollUps } from './roll-up-check.ts';
 
 let store: TestStore;
@@ -71,6 +74,20 @@ test('sums of an hour that are behind their rows are named', async () => {
     { metric: 'hourly_runs', labels, counted: 1, rolledUp: 0 },
     { metric: 'hourly_steps', labels: [...labels, 'each'], counted: 1, rolledUp: 0 },
   ]);
+});
+
+test('packed runs of a day that are behind their rows are named with what they used', async () => {
+  const id = await store.addRun(1);
+  await store.addStep(id, 'look');
+  await rollUp('look');
+  const { database } = store;
+  const signal = new AbortController().signal;
+  expect(await closeDays({ database, now: NOW + 2 * DAY_MS, signal })).toBe(1);
+  await packDays({ database, signal });
+  expect(await checkRollUps(database.db)).toEqual([]);
+  await database.write((tx) => tx.db.deleteFrom('packed_runs').execute());
+  const labels = [String(NOW - (NOW % DAY_MS)), 'checkout', 'production', 'completed', '', 'investigator', step.model];
+  expect(await checkRollUps(database.db)).toEqual([{ metric: 'packed_runs', labels, counted: 1, rolledUp: 0 }]);
 });
 
 test('testing, skipped and running rows and groups need no roll-up', async () => {

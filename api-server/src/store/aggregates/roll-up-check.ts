@@ -5,6 +5,7 @@ import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
 import { MODEL_OF_STEPS, readCounters } from '../db/counters.ts';
 import { checkHourly } from './hourly-check.ts';
 import type { Tables } from '../db/schema.ts';
+import { checkPacked } from './uses/packed-check.ts';
 
 /** A roll-up that says less than the rows do; more is right, because pruned runs stay counted. */
 export interface Shortfall {
@@ -41,7 +42,7 @@ export async function checkRollUps(db: Kysely<Tables>, maxRuns = MAX_COUNTED_RUN
       rolledUp: rolledUp.get(keyOf({ metric, labels })) ?? 0,
     }))
     .filter((entry) => entry.rolledUp < entry.counted);
-  return [...behind, ...(await checkHourly(db))];
+  return [...behind, ...(await checkHourly(db)), ...(await checkPacked(db))];
 }
 
 const keyOf = ({ metric, labels }: Pick<Counter, 'metric' | 'labels'>) => JSON.stringify([metric, labels]);

@@ -1,19 +1,9 @@
 import { type Kysely, sql } from 'kysely';
-import type { Marks } from '../../analytics/sums.ts';
+import type { By, Marks } from '../../analytics/sums.ts';
+import { dialectOf } from '../db/dialect.ts';
 import type { Tables } from '../db/schema.ts';
-import {
-  all,
-  apart,
-  asksForExecutions,
-  bucketOf,
-  type By,
-  equals,
-  hadOne,
-  NAMES,
-  oneOf,
-  type Scope,
-  within,
-} from './scope.ts';
+import { all, apart, asksForExecutions, bucketOf, equals, hadOne, NAMES, oneOf, type Scope, within } from './scope.ts';
+import { inUses } from './uses/label-uses.ts';
 
 /** The labels of the runs that were triggered in the window, by pipeline, by bucket of time and of all of them. */
 export async function runLabels<K extends By>(
@@ -25,7 +15,7 @@ export async function runLabels<K extends By>(
     oneOf('stage', scope.stages),
     ...equals('pipeline_name', scope.pipeline),
     ...equals('team', scope.team),
-    ...(asksForExecutions(scope) ? [hadOne(scope, 'run_labels.run_id')] : []),
+    ...(asksForExecutions(scope) ? [hadUse(db, scope)] : []),
     ...within('triggered_at', scope.window),
   ]);
   const counted = by.map((one) => {
@@ -39,3 +29,7 @@ export async function runLabels<K extends By>(
     ${sql.join(counted, sql` union all `)}`.execute(db);
   return apart(by, (one): Marks[] => rows.filter((row) => row.by === one).map(({ by: _, ...marks }) => marks));
 }
+
+/** From what is noted with the label, where it is noted. */
+const hadUse = (db: Kysely<Tables>, scope: Scope) =>
+  sql<boolean>`case when uses is null then ${hadOne(scope, 'run_labels.run_id')} else ${dialectOf(db).includes('uses', inUses(scope))} end`;

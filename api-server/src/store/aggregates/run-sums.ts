@@ -5,18 +5,7 @@ import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
 import type { Tables } from '../db/schema.ts';
 import { closedUntil } from './daily/closed-days.ts';
 import { sumParts } from './daily/sum-parts.ts';
-import {
-  all,
-  asksForExecutions,
-  bucketOf,
-  endedRuns,
-  type Condition,
-  equals,
-  oneOf,
-  runFilter,
-  type Scope,
-  within,
-} from './scope.ts';
+import { all, bucketOf, type Condition, equals, oneOf, runFilter, type Scope, within } from './scope.ts';
 
 /** Names to group by; without one they are empty in the result. */
 type RunKey = 'pipeline' | 'team';
@@ -29,7 +18,10 @@ const named = (row: Row): RunSum => ({
   team: keyName('team', row.team ?? null) || null,
 });
 
-/** Ended runs that were triggered in the window, by status and the names of `by`; a group may come in several parts. */
+/**
+ * Ended runs that were triggered in the window, whatever agents and models they had, by status and the names of `by`; a group may come in
+ * several parts.
+ */
 export async function sumRuns(db: Kysely<Tables>, scope: Scope, by: readonly RunKey[] = BOTH): Promise<RunSum[]> {
   const parts = await partsOf(db, scope, by);
   if (parts.length === 0) return [];
@@ -38,8 +30,6 @@ export async function sumRuns(db: Kysely<Tables>, scope: Scope, by: readonly Run
 }
 
 async function partsOf(db: Kysely<Tables>, scope: Scope, by: readonly RunKey[]): Promise<RawBuilder<Row>[]> {
-  // Sums of runs know no agents: those who had one are counted from their rows.
-  if (asksForExecutions(scope)) return [countRuns(scope, by)];
   const { days, hours, edges } = sumParts(scope.window, await closedUntil(db, scope));
   const names = [
     oneOf('stage', scope.stages),
@@ -108,9 +98,6 @@ function fromRows(scope: Scope, by: readonly RunKey[], edge: { from: number; to:
     ],
   });
 }
-
-const countRuns = (scope: Scope, by: readonly RunKey[]): RawBuilder<Row> =>
-  added(scope, { time: 'triggered_at', by, sums: COUNTED, ...endedRuns(scope) });
 
 /**
  * Runs that have not ended and were triggered in the window. There are few: they are found by their status, and the names in the

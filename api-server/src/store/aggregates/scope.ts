@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
-import { DAY_MS, type Window } from '../../analytics/window.ts';
+import type { By } from '../../analytics/sums.ts';
+import type { Window } from '../../analytics/window.ts';
 import { hourOf, keyName } from '../../runs/state/hourly.ts';
 import type { Stage } from '../../runs/state/model.ts';
-import { isExecution, isWork } from '../db/rows/executions.ts';
+import { isWork } from '../db/rows/executions.ts';
 
 /** Which runs or executions are summed; without a name those of all. */
 export interface Scope {
@@ -51,15 +52,15 @@ const runNames = ({ stages, pipeline, team }: Scope): Condition[] => [
 ];
 
 /**
- * The ended runs of a scope, for a `from`. They are found by the names that the sums of the window's hours have: an index holds them in
+ * The ended runs of a scope, whatever agents and models they had, for a `from`. They are found by the names that the sums of the window's hours have: an index holds them in
  * order of these names, and without them all of it is read.
  */
 export const endedRuns = (scope: Scope): { from: RawBuilder<unknown>; where: Condition[] } => ({
-  from: asksForExecutions(scope) ? byExecutions(scope) : byPipelines(scope),
+  from: byPipelines(scope),
   where: [sql<boolean>`runs.completed_at is not null`, ...runNames(scope), ...within('triggered_at', scope.window)],
 });
 
-const hoursOf = ({ from, to }: Window): Window => ({ from: from === null ? null : hourOf(from), to });
+export const hoursOf = ({ from, to }: Window): Window => ({ from: from === null ? null : hourOf(from), to });
 
 function byPipelines({ window, stages, pipeline, team }: Scope): RawBuilder<unknown> {
   const names = [...equals('pipeline_name', pipeline), ...equals('team', keyed('team', team))];
@@ -68,38 +69,8 @@ function byPipelines({ window, stages, pipeline, team }: Scope): RawBuilder<unkn
     join runs on runs.pipeline_name = seen.name and runs.stage = seen.at_stage`;
 }
 
-/** What no run of the window started after its end. */
-function startedBy(scope: Scope): Condition[] {
-  if (scope.window.to === null) return [];
-  const ended = all([sql<boolean>`runs.completed_at is not null`, ...within('triggered_at', scope.window)]);
-  // Clocks of replicas differ by less than a day.
-  return [sql`started_at < (select max(completed_at) + ${DAY_MS} from ${byPipelines(scope)} where ${ended})`];
-}
-
-/** A step may start after the window in which its run was triggered. */
-function byExecutions(scope: Scope): RawBuilder<unknown> {
-  const { window, stages, pipeline, team, agent, model } = scope;
-  const since = { from: window.from, to: null };
-  const names = [
-    ...equals('pipeline_name', pipeline),
-    ...equals('team', keyed('team', team)),
-    ...equals('agent', keyed('agent', agent)),
-    ...equals('model', keyed('model', model)),
-  ];
-  const seen = all([oneOf('stage', stages), ...names, ...within('hour', hoursOf(since))]);
-  const had = all([
-    isExecution(),
-    ...equals('agent', agent),
-    ...equals('model', model),
-    ...within('started_at', since),
-    ...startedBy(scope),
-  ]);
-  return sql`(select distinct run_id from (select distinct step_name as name, stage as at_stage from hourly_steps where ${seen}) as seen
-    join step_executions on family = seen.name and step_executions.stage = seen.at_stage where ${had}) as had
-    join runs on runs.id = had.run_id`;
-}
-
-const keyed = (kind: 'team' | 'agent' | 'model', name: string | undefined): string | undefined =>
+/** A name as sums have it. */
+export const keyed = (kind: 'team' | 'agent' | 'model', name: string | undefined): string | undefined =>
   name === undefined ? undefined : keyName(kind, name);
 
 /** The run whose id is in `column` had an execution of the agent and the model. */
@@ -113,9 +84,6 @@ export const executionFilter = ({ pipeline, team, agent, model }: Scope): Condit
   ...equals('step_executions.agent', agent),
   ...equals('step_executions.model', model),
 ];
-
-/** What figures of runs are told apart by: the pipeline, the bucket of time, or nothing. */
-export type By = 'pipeline' | 'bucket' | 'all';
 
 /** The text that tells rows with the columns `pipeline` and `bucket` apart. */
 export const NAMES: Readonly<Record<By, RawBuilder<string>>> = {

@@ -4,12 +4,13 @@ import { figuresOf, pointsOf } from '../../analytics/insights.ts';
 import { allPipelineStats, pipelineStats } from '../../analytics/pipeline-stats.ts';
 import { stepStats } from '../../analytics/step-stats.ts';
 import { bucketsOf, TIME_RANGES, type Window, windowBefore, windowOf } from '../../analytics/window.ts';
+import { HOUR_MS } from '../../runs/state/hourly.ts';
 import type { Database } from '../db/database.ts';
 import { newTestDatabase } from '../fixtures/test-database.ts';
 import { lastMark } from '../tables/marks.ts';
 import { pruneRuns } from '../tables/prune.ts';
 import { Change, DAYS, endRun, judge, type KnownRun, NOW, randomHistory, storeRun } from './fixtures/random-history.ts';
-import { p95, recountPipeline, recountPrompt, recountStep } from './fixtures/recount.ts';
+import { type Asked, p95, recountPipeline, recountPrompt, recountStep } from './fixtures/recount.ts';
 import { closeDays } from './daily/close-days.ts';
 import { packEvidence } from './evidence/pack-evidence.ts';
 import { evidenceRead, recountEvidence } from './fixtures/evidence.ts';
@@ -20,6 +21,8 @@ import { labelledCounts } from './calibration.ts';
 import { countPrompts } from './daily/prompt-days.ts';
 import { type KnownPrompts, knownPrompts, promptUses } from './prompt-versions.ts';
 import { stepFacts } from './step-facts.ts';
+import { noteUses } from './uses/label-uses.ts';
+import { packDays, RUNS_PACKED } from './uses/pack-days.ts';
 
 const PRUNED_DAYS = 38;
 const SCOPES = (['production', 'testing'] as const).flatMap((stage) =>
@@ -57,20 +60,16 @@ function compare(found: Found, expected: ReturnType<typeof recountPipeline>, fro
 
 async function compareAll(database: Database, history: readonly KnownRun[], windows: readonly Window[]): Promise<void> {
   const { db } = database;
-  const closed = await lastMark(db, CLOSED);
+  const [closed, packed] = [await lastMark(db, CLOSED), await lastMark(db, RUNS_PACKED)];
+  const isLongOf = ({ from, to }: Window, done: number | null) =>
+    done !== null && Math.min(to ?? done, done) - (from ?? 0) > 8 * DAY_MS;
   for (const window of windows) {
-    const from = window.from ?? 0;
-    const isLong = closed !== null && Math.min(window.to ?? closed, closed) - from > 8 * DAY_MS;
+    const isLong = isLongOf(window, closed);
     const scope = { window, stages: ['production'] as const };
     const checkout = pipelineStats('checkout', 'USD', await pipelineFacts(db, { ...scope, pipeline: 'checkout' }));
     compare(checkout, recountPipeline(history, { window, pipeline: 'checkout' }), isLong);
     await compareOverTime(database, history, { window, isLong });
-    for (const who of window.to === null
-      ? [{ agent: 'reader' }, { agent: 'writer', model: 'small' }]
-      : [{ model: 'large' }]) {
-      const { all } = await factsOverTime(db, { ...scope, ...who, bucketMs: DAY_MS });
-      compare(figuresOf(all, 'USD'), recountPipeline(history, { window, ...who }), false);
-    }
+    await compareWith(database, history, { window, isLong: isLongOf(window, packed) });
     const web = await pipelineFacts(db, { ...scope, team: 'web' }, 'all');
     compare(figuresOf(web, 'USD'), recountPipeline(history, { window, team: 'web' }), isLong);
     for (const step of ['look', 'each']) {
@@ -84,6 +83,36 @@ async function compareAll(database: Database, history: readonly KnownRun[], wind
     ]);
   for (const of of SCOPES) expect(await evidenceRead(db, of)).toEqual(recountEvidence(history, of));
   expect(await checkRollUps(db)).toEqual([]);
+}
+
+/** Who is asked for beside the pipelines, each in some of the windows. */
+const WITH: readonly Partial<Asked>[] = [
+  { agent: 'reader' },
+  { model: 'large' },
+  { agent: 'writer', model: 'small' },
+  { agent: 'reader', team: 'web' },
+  { model: 'small', pipeline: 'checkout' },
+];
+
+/** Runs that had an agent or a model: together, each pipeline, and over time in buckets that are narrower than a day. */
+async function compareWith(
+  { db }: Database,
+  history: readonly KnownRun[],
+  { window, isLong }: { window: Window; isLong: boolean },
+): Promise<void> {
+  const bucketMs = 6 * HOUR_MS;
+  const buckets = bucketsOf(window, { bucketMs, first: NOW - DAYS * DAY_MS, now: NOW });
+  const now = window.to ?? Number.MAX_SAFE_INTEGER;
+  const turn = windows.indexOf(window);
+  for (const who of [turn, turn + 2].map((n) => WITH[n % WITH.length])) {
+    const scope = { window, stages: ['production'] as const, bucketMs, ...who };
+    const { all, pipelines, series } = await factsOverTime(db, scope);
+    compare(figuresOf(all, 'USD'), recountPipeline(history, { ...who, window }), isLong);
+    for (const found of allPipelineStats(pipelines, 'USD'))
+      compare(found, recountPipeline(history, { ...who, window, pipeline: found.pipeline_name }), isLong);
+    for (const { from, to, figures } of pointsOf(series, { buckets, bucketMs, from: window.from, now }, 'USD'))
+      compare(figures, recountPipeline(history, { ...who, window: { from, to } }), isLong);
+  }
 }
 
 /** What the insights page shows: all pipelines together, each of them, and every day. */
@@ -138,6 +167,11 @@ test.each([1, 2, 3])(
       expect(await packEvidence({ database, signal: never })).toBeGreaterThan(20);
       expect(await packEvidence({ database, signal: never })).toBe(0);
       await compareAll(database, history, windows);
+      expect(await packDays({ database, signal: never })).toBeGreaterThan(20);
+      expect(await packDays({ database, signal: never })).toBe(0);
+      expect(await noteUses({ database, signal: never })).toBeGreaterThan(10);
+      expect(await noteUses({ database, signal: never })).toBe(0);
+      await compareAll(database, history, windows);
       await database.close();
       database = await open();
       await pruneRuns(database, PRUNED_DAYS, NOW);
@@ -164,6 +198,8 @@ test('a day stays open while one of its runs goes on, and is closed once after t
     await closeDays({ database, now: NOW, signal: never });
     await countPrompts({ database, signal: never });
     await packEvidence({ database, signal: never });
+    await packDays({ database, signal: never });
+    await noteUses({ database, signal: never });
     expect(await lastMark(database.db, CLOSED)).toBeLessThanOrEqual(day);
     await compareAll(database, [...history, waiting], windows);
     const ends = { ...waiting, status: 'completed' as const };
@@ -171,6 +207,8 @@ test('a day stays open while one of its runs goes on, and is closed once after t
     await closeDays({ database, now: NOW, signal: never });
     await countPrompts({ database, signal: never });
     await packEvidence({ database, signal: never });
+    await packDays({ database, signal: never });
+    await noteUses({ database, signal: never });
     expect(await lastMark(database.db, CLOSED)).toBeGreaterThan(day);
     await compareAll(database, [...history, ends], windows);
   } finally {

@@ -4,6 +4,8 @@ import { HOUR_MS } from '../../runs/state/hourly.ts';
 import { NOW, openTestStore, type TestStore } from '../../web/fixtures/store.ts';
 import { closeDays } from './daily/close-days.ts';
 import { runPercentiles } from './percentiles.ts';
+import { packDays } from './uses/pack-days.ts';
+import { runsWith } from './uses/read-runs.ts';
 
 let store: TestStore;
 beforeEach(async () => {
@@ -121,4 +123,31 @@ test('a run that waits for one that it started waits for the people whom that on
     child: [7_210, 10, 7_200],
     grandchild: [3_610, 1_810, 1_800],
   });
+});
+
+test('the runs that had an agent have their waiting apart, from rows and from packed days', async () => {
+  const asked = [
+    await addRun(1, { waits: [[0, 3]] }),
+    await addRun(2, {}),
+    await addRun(3, { pipeline_name: 'quick' }),
+  ];
+  for (const id of asked) await store.addStep(id, 'look', { agent: 'reader', started_at: LONG_AGO + 5_000 });
+  await addRun(4, { waits: [[0, 9]] });
+  const ofReader = async () => {
+    const window = { from: NOW - 30 * DAY_MS, to: null };
+    const runs = await runsWith(store.database.db, { window, stages: ['production'], agent: 'reader' });
+    return runs.percentiles('pipeline').toSorted((a, b) => (a.of < b.of ? -1 : 1));
+  };
+  const [asks, quick] = await ofReader();
+  expect([asks, quick]).toEqual([
+    { of: 'asks', seconds: 10_810, machineSeconds: 10, waitingSeconds: 10_800 },
+    { of: 'quick', seconds: 10, machineSeconds: 10, waitingSeconds: null },
+  ]);
+  await closeDays({ database: store.database, now: NOW, signal: never });
+  expect(await packDays({ database: store.database, signal: never })).toBe(1);
+  const near = (ms: number) => expect.closeTo(ms, -2);
+  expect(await ofReader()).toEqual([
+    { of: 'asks', seconds: near(10_810), machineSeconds: expect.closeTo(10, 0), waitingSeconds: near(10_800) },
+    { of: 'quick', seconds: expect.closeTo(10, 0), machineSeconds: expect.closeTo(10, 0), waitingSeconds: null },
+  ]);
 });

@@ -13,6 +13,8 @@ export interface Dialect {
   tableExists(name: string): RawBuilder<{ found: number }>;
   /** `column` holds `words` somewhere, without regard to case. */
   contains(column: string, words: string): RawBuilder<boolean>;
+  /** `column` holds `text` somewhere, letter by letter. */
+  includes(column: string, text: string): RawBuilder<boolean>;
   /** The strings of a JSON array as the rows of a table with the one column `value`. */
   listed(json: string): RawBuilder<{ value: string }>;
   /** Aggregates rows to the text of a JSON object. */
@@ -56,6 +58,7 @@ export const sqlite: Dialect = {
   faultOf: sqliteFault,
   tableExists: (name) => sql`select count(*) as found from sqlite_master where type = 'table' and name = ${name}`,
   contains: (column, words) => sql`lower(${sql.ref(column)}) like ${likeAnywhere(words.toLowerCase())} escape '\\'`,
+  includes: (column, text) => sql`instr(${sql.ref(column)}, ${text}) > 0`,
   listed: (json) => sql`json_each(${json})`,
   objectOf: (key, value) => sql`json_group_object(cast(${sql.ref(key)} as text), ${sql.ref(value)})`,
   upTo: (column, sign) => sql`substr(${sql.ref(column)}, 1, instr(${sql.ref(column)}, ${sql.lit(sign)}))`,
@@ -96,6 +99,7 @@ export const postgres: Dialect = {
   // The column's own collation knows the letters of ASCII only.
   contains: (column, words) =>
     sql`lower(${sql.ref(column)} collate "default") like lower(${likeAnywhere(words)}::text collate "default") escape '\\'`,
+  includes: (column, text) => sql`strpos(${sql.ref(column)}, ${text}) > 0`,
   objectOf: (key, value) => sql`json_object_agg(${sql.ref(key)}, ${sql.ref(value)})::text`,
   listed: (json) => sql`(select json_array_elements_text(${json}::json) as value)`,
   upTo: (column, sign) => sql`split_part(${sql.ref(column)}, ${sql.lit(sign)}, 1)`,

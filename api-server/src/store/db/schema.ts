@@ -31,6 +31,8 @@ export interface Tables {
     stage: string;
     team: string | null;
     outcome: string;
+    /** The agents and models that the run had, as JSON; null until they are filled in after its day. */
+    uses: string | null;
   };
   /** Roll-ups read by the metrics: `labels` is a JSON array in the order that `observability/` documents. */
   counters: { metric: string; labels: string; value: number };
@@ -54,6 +56,8 @@ export interface Tables {
     first_at: number;
     last_at: number;
   };
+  /** Ended runs of closed days with what each had, as `aggregates/uses/packed-runs.ts` packs them. */
+  packed_runs: { day: number; part: number; body: Uint8Array };
   /** Executions of closed days for readiness, as `aggregates/evidence/packed-part.ts` packs them. */
   packed_evidence: {
     pipeline_name: string;

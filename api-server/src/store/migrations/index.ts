@@ -26,6 +26,7 @@ import { dailySums } from './0024-daily-sums.ts';
 import { packedEvidence } from './0025-packed-evidence.ts';
 import { packedSteps } from './0026-packed-steps.ts';
 import { dailyPrompts } from './0027-daily-prompts.ts';
+import { packedRuns } from './0028-packed-runs.ts';
 
 export interface Migration {
   /** Sorts in the order of application and is never changed once released. */
@@ -69,4 +70,5 @@ export const migrations: readonly Migration[] = [
   { id: '0025-packed-evidence', up: packedEvidence },
   { id: '0026-packed-steps', up: packedSteps },
   { id: '0027-daily-prompts', up: dailyPrompts },
+  { id: '0028-packed-runs', up: packedRuns },
 ];

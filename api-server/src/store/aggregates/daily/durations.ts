@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { addStored, emptySketch, type Sketch } from '../../../analytics/sketch.ts';
+import type { By } from '../../../analytics/sums.ts';
 import { DAY_MS, type Window } from '../../../analytics/window.ts';
 import { keyName } from '../../../runs/state/hourly.ts';
 import { dialectOf } from '../../db/dialect.ts';
@@ -10,7 +11,6 @@ import {
   all,
   asksForExecutions,
   bucketOf,
-  type By,
   type Condition,
   endedRuns,
   equals,

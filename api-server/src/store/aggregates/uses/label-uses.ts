@@ -1,0 +1,52 @@
+import { keyName } from '../../../runs/state/hourly.ts';
+import { lastMark } from '../../tables/marks.ts';
+import { statement } from '../../db/statement.ts';
+import { CLOSED } from '../daily/closed-days.ts';
+import type { Scope } from '../scope.ts';
+import type { PackDeps } from './pack-days.ts';
+import { usesOf } from './stored-uses.ts';
+
+/** Labels that one transaction changes. */
+const BATCH = 100;
+
+const setUses = statement<{ run_id: string; uses: string }>((db, slot) =>
+  db.updateTable('run_labels').set({ uses: slot.uses }).where('run_id', '=', slot.run_id),
+);
+
+/** Notes with the labels of closed days what their runs used, which nothing changes any more. Answers how many. */
+export async function noteUses({ database, signal }: PackDeps): Promise<number> {
+  const closed = (await lastMark(database.reader(signal), CLOSED)) ?? 0;
+  for (let [noted, from] = [0, 0]; ;) {
+    const db = database.reader(signal);
+    const labels = signal.aborted
+      ? []
+      : await db
+          .selectFrom('run_labels')
+          .select(['run_id', 'triggered_at'])
+          .where('uses', 'is', null)
+          .where('triggered_at', '>=', from)
+          .where('triggered_at', '<', closed)
+          .orderBy('triggered_at')
+          .limit(BATCH)
+          .execute();
+    const last = labels.at(-1);
+    if (last === undefined) return noted;
+    const uses = await usesOf(
+      db,
+      labels.map(({ run_id: id }) => id),
+    );
+    await database.write(async (tx) => {
+      for (const { run_id: id } of labels)
+        await tx.run(setUses, { run_id: id, uses: JSON.stringify(uses.get(id) ?? []) });
+    });
+    noted += labels.length;
+    from = last.triggered_at;
+  }
+}
+
+/** What stands in the JSON of the uses of runs that had an execution of the agent and the model; quotes within a name are escaped there. */
+export function inUses({ agent, model }: Pick<Scope, 'agent' | 'model'>): string {
+  const named = (kind: 'agent' | 'model', name: string | undefined) =>
+    name === undefined ? '' : JSON.stringify(keyName(kind, name));
+  return `${agent === undefined ? '' : '['}${named('agent', agent)},${named('model', model)}${model === undefined ? '' : ']'}`;
+}

@@ -1,0 +1,103 @@
+import { setImmediate } from 'node:timers/promises';
+import { type Kysely, sql } from 'kysely';
+import { DAY_MS } from '../../../analytics/window.ts';
+import { keyName } from '../../../runs/state/hourly.ts';
+import type { Database } from '../../db/database.ts';
+import type { Tables } from '../../db/schema.ts';
+import { setMark } from '../../tables/marks.ts';
+import { nextClosedDay } from '../daily/closed-days.ts';
+import { all, type Condition, within } from '../scope.ts';
+import { joinWaits, MS_OF } from '../waits.ts';
+import { packRuns, RUNS_A_PART, type UsedRun } from './packed-runs.ts';
+import { usesOf } from './stored-uses.ts';
+
+/** The name of the number that says before which day the runs are packed. */
+export const RUNS_PACKED = 'packed_runs';
+/** Runs of which the executions are read at a time. */
+const RUNS_A_READ = 200;
+
+export interface PackDeps {
+  database: Pick<Database, 'reader' | 'write'>;
+  signal: AbortSignal;
+  progress?: (day: number) => void;
+}
+
+/**
+ * Packs the runs of closed days with the agents and models that they had. Each day is read off the event loop; where a process ends in the
+ * middle, the next call does the day again. Answers how many days.
+ */
+export async function packDays({ database, signal, progress }: PackDeps): Promise<number> {
+  for (let packed = 0; ; packed += 1) {
+    const day = signal.aborted ? null : await nextClosedDay(database.reader(signal), RUNS_PACKED, 'hourly_runs');
+    if (day === null) return packed;
+    const parts = await partsOf(day, await runsOf({ database, signal }, day));
+    await database.write(async (tx) => {
+      await tx.db.deleteFrom('packed_runs').where('day', '=', day).execute();
+      for (const [part, body] of parts.entries())
+        await tx.db.insertInto('packed_runs').values({ day, part, body }).execute();
+      await setMark(tx, RUNS_PACKED, day + DAY_MS);
+    });
+    progress?.(day);
+  }
+}
+
+async function partsOf(day: number, runs: readonly UsedRun[]): Promise<Uint8Array[]> {
+  const parts: Uint8Array[] = [];
+  for (let at = 0; at < runs.length; at += RUNS_A_PART) {
+    parts.push(packRuns(day, runs.slice(at, at + RUNS_A_PART)));
+    await setImmediate();
+  }
+  return parts;
+}
+
+async function runsOf({ database, signal }: PackDeps, day: number): Promise<UsedRun[]> {
+  const db = database.reader(signal);
+  const window = { from: day, to: day + DAY_MS };
+  const waits = await waitsOf(db, window);
+  const names = await db
+    .selectFrom('hourly_runs')
+    .select(['pipeline_name', 'stage'])
+    .distinct()
+    .where('hour', '>=', window.from)
+    .where('hour', '<', window.to)
+    .execute();
+  const found: UsedRun[] = [];
+  for (const name of names) {
+    const runs = await endedRuns(db, name, within('triggered_at', window));
+    for (let at = 0; at < runs.length; at += RUNS_A_READ) {
+      const some = runs.slice(at, at + RUNS_A_READ);
+      const uses = await usesOf(
+        db,
+        some.map(({ id }) => id),
+      );
+      for (const { id, team, status, triggered_at: triggeredAt, took } of some)
+        found.push({
+          kind: { pipeline: name.pipeline_name, stage: name.stage, team: keyName('team', team) || null, status },
+          times: { triggeredAt, took, waited: waits.get(id) ?? null },
+          uses: uses.get(id) ?? [],
+        });
+    }
+  }
+  return found;
+}
+
+const endedRuns = (
+  db: Kysely<Tables>,
+  { pipeline_name: pipeline, stage }: { pipeline_name: string; stage: string },
+  triggered: Condition[],
+) =>
+  db
+    .selectFrom('runs')
+    .select(['id', 'team', 'status', 'triggered_at', sql<number>`${MS_OF.total}`.as('took')])
+    .where('pipeline_name', '=', pipeline)
+    .where('stage', '=', stage)
+    .where(all([sql<boolean>`completed_at is not null`, ...triggered]))
+    .execute();
+
+/** How long the runs of a day waited for people, of those that did. */
+async function waitsOf(db: Kysely<Tables>, window: { from: number; to: number }): Promise<Map<string, number>> {
+  const { rows } = await sql<{ id: string; waited: number }>`
+    select runs.id as id, waited_ms as waited from runs ${joinWaits('waiting', window)}
+    where ${all(within('triggered_at', window))}`.execute(db);
+  return new Map(rows.map(({ id, waited }) => [id, waited]));
+}
