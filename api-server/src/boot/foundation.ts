@@ -31,7 +31,9 @@ export async function layFoundation(options: ServiceOptions) {
   const synchronous = failpoints.synchronousNormal ? 'NORMAL' : 'FULL';
   const opened = await openDatabase({ ...config.database, now, synchronous, fenced: !failpoints.unfenced });
   const database = failpoints.reach ? watchWrites(opened, failpoints.reach) : opened;
-  const groupOf = (pipeline: string): string => tenants.namespaceOf(pipeline);
+  // The first definitions may need a thread, before anything is known of their namespaces.
+  let namespaceOf = (_pipeline: string): string => '';
+  const groupOf = (pipeline: string): string => namespaceOf(pipeline);
   const compute = createCompute({ timeoutMs: config.security.computeTimeoutMs, groupOf });
   const own = await createRegistry({
     ...registryOptions(config, options.pipelineEnv),
@@ -41,6 +43,7 @@ export async function layFoundation(options: ServiceOptions) {
   const registry = shareRegistry(own, database, logs.log);
   const tracing = await traced(options);
   const tenants = createTenants(config.tenancy, registry.current);
+  ({ namespaceOf } = tenants);
   const hub = createEventHub({
     readStored: (runId, afterSeq) => readEvents(database.db, runId, afterSeq),
     now,

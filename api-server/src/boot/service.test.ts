@@ -54,6 +54,12 @@ const asking = (more: string, head = '') =>
 const SHELL = ', deterministic_checks: [{type: shell, name: s, run: "true"}]';
 const warnings = (lines: Line[]) => lines.filter(({ msg }) => msg.startsWith('definition: ')).map(({ msg }) => msg);
 
+test('the service starts with a definition that is large enough for a thread', async () => {
+  const keys = Array.from({ length: 600 }, (_, at) => `key${at}: {type: string}`).join(', ');
+  const { lines } = await start('', { 'p.yaml': asking(`, output_schema: {properties: {${keys}}}`) });
+  expect(warnings(lines)).toEqual([]);
+});
+
 test('a shell check on disk that may not run is a warning at the start, with its place; where it may, it is none', async () => {
   const { lines } = await start('', { 'p.yaml': asking(SHELL) });
   expect(lines).toContainEqual(
