@@ -72,7 +72,8 @@ export interface Session {
 
 /** Rejects with `ConnectionLost`, or with the error of the server; `heard` gets the notifications of LISTEN. */
 export async function openSession(settings: pg.ClientConfig, heard?: (word: string) => void): Promise<Session> {
-  const client = new pg.Client(settings);
+  // Statements that do not wait for each other's answers go out together.
+  const client = new pg.Client({ ...settings, pipeline: true });
   let alive = true;
   const gone = () => void (alive = false);
   // Without a listener a failover would end the process.

@@ -120,10 +120,8 @@ export function createWriter(deps: WriterDeps): Writer {
       transactionId = await beginOnLiving(sharing);
     },
     commit: async () => {
-      if (sums.size > 0) await send(addSums(sums));
-      await addHourly(send, 'hourly_runs', hourly.runs());
-      await addHourly(send, 'hourly_steps', hourly.steps());
-      await commit(send, () => deps.outcome(transactionId));
+      const last = [addSums(sums), addHourly('hourly_runs', hourly.runs()), addHourly('hourly_steps', hourly.steps())];
+      await commit({ send, last: last.filter((query) => query !== null), outcome: () => deps.outcome(transactionId) });
     },
     rollback: async (fault) => {
       // A server that was made read-only or is going down is left, so that the next try may find another.
@@ -134,20 +132,28 @@ export function createWriter(deps: WriterDeps): Writer {
   };
 }
 
-async function commit(send: (query: Query) => Promise<Answer>, outcome: () => Promise<Outcome>): Promise<void> {
-  let answer: Answer;
-  try {
-    answer = await send({ text: 'COMMIT' });
-  } catch (error) {
-    if (postgres.faultOf(error) === 'lost') throw new CommitInDoubt(outcome(), error);
-    throw error;
-  }
+interface Commit {
+  send(query: Query): Promise<Answer>;
+  /** The last statements, which go out with the commit: where one fails, the server answers that with a rollback. */
+  last: readonly Query[];
+  outcome(): Promise<Outcome>;
+}
+
+async function commit({ send, last, outcome }: Commit): Promise<void> {
+  const answers = await Promise.allSettled([...last, { text: 'COMMIT' }].map(send));
+  const committed = answers.at(-1);
+  if (committed?.status === 'rejected' && postgres.faultOf(committed.reason) === 'lost')
+    throw new CommitInDoubt(outcome(), committed.reason);
+  const failed = answers.find((answer) => answer.status === 'rejected');
+  if (failed) throw failed.reason;
   // After a statement that failed, and whose error a job swallowed, the server rolls back and calls it success.
-  if (answer.command !== 'COMMIT') throw new Error('a job went on after a failed statement; nothing was stored');
+  if (committed?.status === 'fulfilled' && committed.value.command === 'COMMIT') return;
+  throw new Error('a job went on after a failed statement; nothing was stored');
 }
 
 /** All roll-ups of a transaction in one statement, in one order for all processes: no two wait for each other. */
-function addSums(sums: ReadonlyMap<string, Counter>): Query {
+function addSums(sums: ReadonlyMap<string, Counter>): Query | null {
+  if (sums.size === 0) return null;
   const sorted = [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, counter]) => counter);
   const columns = [
     sorted.map(({ metric }) => metric),
@@ -175,15 +181,11 @@ function arrayOf(column: string, summed: readonly string[]): string {
 }
 
 /** As `addSums`, for the sums of an hour. */
-async function addHourly<T extends keyof typeof SUMMED>(
-  send: (query: Query) => Promise<Answer>,
-  table: T,
-  rows: readonly Tables[T][],
-): Promise<void> {
-  if (rows.length === 0) return;
+function addHourly<T extends keyof typeof SUMMED>(table: T, rows: readonly Tables[T][]): Query | null {
+  if (rows.length === 0) return null;
   const columns = [...KEYED[table], ...SUMMED[table]] as (keyof Tables[T])[];
   const values = columns.map((column) => rows.map((row) => row[column]));
-  await send({ text: ADD_HOURLY[table], values, name: table });
+  return { text: ADD_HOURLY[table], values, name: table };
 }
 
 /** The part of a transaction that runs statements: each compiled once, and prepared once a connection. */

@@ -7,18 +7,31 @@ type Job = (tx: Tx) => Eventually<unknown>;
 class StoreWrite implements Write {
   readonly madeBy = 'store';
   readonly job: Job;
-  constructor(job: Job) {
+  /** Whether what it does next depends on an answer. */
+  readonly waits: boolean;
+  constructor(job: Job, waits: boolean) {
     this.job = job;
+    this.waits = waits;
   }
 }
 
-export const toWrite = (job: Job): Write => new StoreWrite(job);
+export const toWrite = (job: Job): Write => new StoreWrite(job, true);
+
+/** A write of one statement: those behind it are sent before its answer is there. */
+export const toStatement = (job: Job): Write => new StoreWrite(job, false);
+
+const areOfStore = (writes: readonly Write[]): writes is readonly StoreWrite[] =>
+  writes.every((write) => write instanceof StoreWrite);
 
 /** Performs writes in the caller's transaction, in their order; at once where the database answers at once. */
 export function perform(tx: Tx, writes: readonly Write[]): Eventually<void> {
-  for (const [index, write] of writes.entries()) {
-    if (!(write instanceof StoreWrite)) throw new TypeError('the store did not make this write');
-    const done = write.job(tx);
-    if (done instanceof Promise) return done.then(() => perform(tx, writes.slice(index + 1)));
+  if (!areOfStore(writes)) throw new TypeError('the store did not make this write');
+  const sent: Promise<unknown>[] = [];
+  for (const [index, { job, waits }] of writes.entries()) {
+    const done = job(tx);
+    if (!(done instanceof Promise)) continue;
+    sent.push(done);
+    if (waits) return Promise.all(sent).then(() => perform(tx, writes.slice(index + 1)));
   }
+  if (sent.length > 0) return Promise.all(sent).then(() => undefined);
 }

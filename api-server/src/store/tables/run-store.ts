@@ -2,7 +2,7 @@ import type { RunWrites } from '../../runs/state/records.ts';
 import { addCounters } from '../db/counters.ts';
 import type { Eventually, Tx } from '../db/database.ts';
 import { hourlyRun, hourlyStep } from '../db/rows/hourly-rows.ts';
-import { toWrite } from '../db/write.ts';
+import { toStatement, toWrite } from '../db/write.ts';
 import { noteEnd } from './attention.ts';
 import { relabel } from './labels/relabel.ts';
 import { appendEvents } from './event-writes.ts';
@@ -27,24 +27,24 @@ export const runWrites: RunWrites = {
     }),
   insertStep: (step) => {
     const row = toStepRow(step);
-    return toWrite((tx) => tx.run(insertStepRow, row));
+    return toStatement((tx) => tx.run(insertStepRow, row));
   },
   endStep: (step) => {
     const row = toStepRow(step);
     // The branches of a group count, the group does not.
     const hourly = GROUPS.has(step.kind) ? null : hourlyStep({ ...row, completed_at: step.completedAt });
-    return toWrite((tx) => {
+    const end = (tx: Tx) => {
       if (hourly) tx.sum({ table: 'hourly_steps', row: hourly });
-      const ended = tx.run(endStepRow, row);
-      return row.deterministic_passed === 0 ? labelled(tx, ended, step.runId) : ended;
-    });
+      return tx.run(endStepRow, row);
+    };
+    return row.deterministic_passed === 0 ? toWrite((tx) => labelled(tx, end(tx), step.runId)) : toStatement(end);
   },
   countAttempt: (id, attempts, raw) => {
     const row = { id, attempts, raw_response: JSON.stringify(raw) };
-    return toWrite((tx) => tx.run(noteAttempt, row));
+    return toStatement((tx) => tx.run(noteAttempt, row));
   },
-  addCounters: (counters) => toWrite((tx) => addCounters(tx, counters)),
-  appendEvents: (runId, events) => toWrite((tx) => appendEvents(tx, runId, events)),
+  addCounters: (counters) => toStatement((tx) => addCounters(tx, counters)),
+  appendEvents: (runId, events) => toStatement((tx) => appendEvents(tx, runId, events)),
 };
 
 /** A failed check is a label. */
