@@ -13,8 +13,8 @@ import { packEvidence } from '../../../api-server/src/store/aggregates/evidence/
 import { noteUses } from '../../../api-server/src/store/aggregates/uses/label-uses.ts';
 import { packDays } from '../../../api-server/src/store/aggregates/uses/pack-days.ts';
 import { giveBackPages } from '../../../api-server/src/store/tables/retention/free-pages.ts';
-import { newestRun } from '../../../api-server/src/store/tables/search/index-runs.ts';
-import { searchAll } from '../../../api-server/src/store/tables/search/search-job.ts';
+import { createDeclared } from '../../../api-server/src/store/tables/results/declared.ts';
+import { enterPortion, newestRun, nextPortion } from '../../../api-server/src/store/tables/search/index-runs.ts';
 import { makeHistory } from './make-history.ts';
 
 const DAY_MS = 86_400_000;
@@ -118,8 +118,7 @@ async function make(
 
 /** What the service does with a history in the background; questions that come before it is done take longer ways. */
 async function settle(database: Database): Promise<void> {
-  const log = { info: (fields: object, message: string) => console.log(`  ${message} ${JSON.stringify(fields)}`) };
-  await searchAll({ database, upTo: await newestRun(database.db), log: { ...log, warn: log.info } });
+  await makeFindable(database);
   const signal = AbortSignal.timeout(3_600_000);
   const days = await closeDays({ database, now: Date.now(), signal });
   await countPrompts({ database, signal });
@@ -128,6 +127,20 @@ async function settle(database: Database): Promise<void> {
   await noteUses({ database, signal });
   const pages = database.giveBack ? await giveBackPages(database.giveBack) : 0;
   console.log(`  summed ${days} days, gave back ${pages} pages`);
+}
+
+/** Runs of one transaction. */
+const PORTION = 100;
+
+/** As the background job does it, without its rests. */
+async function makeFindable({ db, write }: Database): Promise<void> {
+  const upTo = await newestRun(db);
+  const log = { warn: (fields: object, message: string) => console.error(message, fields) };
+  const context = { readDeclared: createDeclared(), log };
+  for (let more = true; more;) {
+    const portion = await nextPortion(db, { upTo, most: PORTION }, context);
+    ({ more } = await write((tx) => enterPortion(tx, portion)));
+  }
 }
 
 /** Size of the database with its indexes. */
