@@ -21,7 +21,15 @@ function writerOn(answer: (text: string) => Promise<Answer>) {
   return { sent, writer };
 }
 
-const hour = { hour: 0, pipeline_name: 'p', stage: 'production', team: '', status: 'completed', runs: 1, duration_ms: 1 };
+const hour = {
+  hour: 0,
+  pipeline_name: 'p',
+  stage: 'production',
+  team: '',
+  status: 'completed',
+  runs: 1,
+  duration_ms: 1,
+};
 
 async function commitSums({ writer }: ReturnType<typeof writerOn>): Promise<void> {
   await writer.begin('shared');

@@ -35,5 +35,7 @@ test('a statement does not wait for the answers of those before it, and what dep
 
 test('the first error of statements that were sent together is that of all', async () => {
   const failing = (word: string) => toStatement(() => Promise.reject(new Error(word)));
-  await expect(perform({} as Tx, [failing('refused'), failing('the transaction is aborted')])).rejects.toThrow('refused');
+  await expect(perform({} as Tx, [failing('refused'), failing('the transaction is aborted')])).rejects.toThrow(
+    'refused',
+  );
 });

@@ -73,7 +73,7 @@ async function closeDay(database: CloseDaysDeps['database'], day: number, signal
   for (const [insert, rows] of sums) {
     for (let at = 0; at < rows.length; at += BATCH)
       await database.write(async (tx) => {
-        await Promise.all(rows.slice(at, at + BATCH).map((row) => tx.run(insert, row)));
+        await Promise.all(rows.slice(at, at + BATCH).map(async (row) => tx.run(insert, row)));
       });
   }
   await database.write((tx) => setMark(tx, CLOSED, day + DAY_MS));

@@ -23,7 +23,7 @@ export async function countPrompts({ database, signal }: CountDeps): Promise<num
     if (day === null) return counted;
     const uses = await usesOf(db, day);
     await database.write(async (tx) => {
-      await Promise.all(uses.map((use) => tx.run(insertUse, use)));
+      await Promise.all(uses.map(async (use) => tx.run(insertUse, use)));
       await setMark(tx, PROMPTS_COUNTED, day + DAY_MS);
     });
   }
