@@ -4,6 +4,7 @@ import {
   type FieldError,
   fileFor,
   findDefinition,
+  forbiddenShell,
   type Found,
   nameIn,
   type WriteKind,
@@ -19,13 +20,21 @@ import { type RecordChange, type Refusal, refuse, type WriteResult } from './wri
 /** A text to judge; `agentNames` are those of the gateway, absent where they are not known. */
 export type Asked = { yaml: string } & Pick<Edit, 'agentNames'>;
 
+/** The reasons why a write of a text would be refused, and what it would be warned of. */
+export interface Judged {
+  errors: FieldError[];
+  warnings: FieldError[];
+  /** Whether one of the errors is a shell check where none is allowed. */
+  forbiddenShell: boolean;
+}
+
 export interface Writer {
   create(kind: WriteKind, input: { yaml: string; overwrite: boolean }, record: RecordChange): Promise<WriteResult>;
   update(kind: WriteKind, input: { name: string; yaml: string }, record: RecordChange): Promise<WriteResult>;
   remove(kind: WriteKind, name: string, record: RecordChange): Promise<WriteResult>;
   suspend(name: string, wanted: boolean, record: RecordChange): Promise<WriteResult>;
-  /** The reasons why a write of this text would be refused, and what it would be warned of. Writes nothing. */
-  validate(kind: WriteKind, asked: Asked): Promise<{ errors: FieldError[]; warnings: FieldError[] }>;
+  /** Writes nothing. */
+  validate(kind: WriteKind, asked: Asked): Promise<Judged>;
 }
 
 export interface WriterDeps {
@@ -156,12 +165,14 @@ async function validate(
   turn: Turn,
   folder: string | null,
   { kind, yaml, agentNames }: Asked & { kind: WriteKind },
-): Promise<{ errors: FieldError[]; warnings: FieldError[] }> {
+): Promise<Judged> {
   const name = nameIn(yaml);
   const own = name === null ? NAMELESS : fileFor(folder ?? '', name);
   const file = (name === null ? null : findDefinition(turn, kind, name)?.file) ?? own;
-  const { candidate, refusal } = await tried(turn, { kind, name, file, text: yaml, agentNames });
-  return { errors: errorsOf(refusal), warnings: candidate.warnings };
+  const edit: Edit = { kind, name, file, text: yaml, agentNames };
+  const { candidate, refusal } = await tried(turn, edit);
+  const { warnings } = candidate;
+  return { errors: errorsOf(refusal), warnings, forbiddenShell: forbiddenShell(candidate, edit).length > 0 };
 }
 
 function errorsOf(refusal: Awaited<ReturnType<typeof tried>>['refusal']): FieldError[] {

@@ -59,7 +59,7 @@ function bodyError({ issues }: z.ZodError, { body, params }: FastifyRequest): Ap
       problem({
         agent,
         field: path.map(String).join('.').slice(0, MAX_VALUE_CHARS),
-        value: unknownKey ? null : scalarAt(body, path),
+        value: unknownKey ? null : (scalarAt(body, path) ?? scalarAt(params, path)),
         message: msg,
       }),
     );

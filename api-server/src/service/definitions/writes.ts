@@ -20,8 +20,10 @@ export interface DefinitionWrites {
   create(kind: WriteKind, input: { yaml: string; overwrite: boolean }, actor: Actor): Promise<Written>;
   update(kind: WriteKind, input: { name: string; yaml: string }, actor: Actor): Promise<Written>;
   remove(kind: WriteKind, name: string, actor: Actor): Promise<Deleted>;
-  /** The reason why a write would be refused; writes nothing. */
+  /** The reasons why a write would be refused; writes nothing. Throws for a shell check where none is allowed. */
   validate(kind: WriteKind, yaml: string): Promise<Validation>;
+  /** The same for a page, which lists a shell check with the other errors. */
+  judge(kind: WriteKind, yaml: string): Promise<Validation>;
   /** Suspends or resumes a pipeline. */
   suspend(name: string, suspended: boolean, actor: Actor): Promise<Suspended>;
 }
@@ -43,6 +45,13 @@ const PLACES: { [kind in WriteKind]: Place } = {
 export function createDefinitionWrites({ writer, record, listAgents }: DefinitionWritesDeps): DefinitionWrites {
   const carryOut = (kind: WriteKind, by: Change, change: (record: RecordChange) => Promise<WriteResult>) =>
     carriedOut(record, PLACES[kind], by, change);
+  const judge = async (kind: WriteKind, yaml: string) => {
+    const { forbiddenShell, ...judged } = await writer.validate(kind, {
+      yaml,
+      agentNames: await gatewayAgents(listAgents),
+    });
+    return { forbiddenShell, validation: { valid: judged.errors.length === 0, ...judged } };
+  };
   return {
     create: async (kind, input, actor) => {
       const done = await carryOut(kind, { action: 'create', actor }, (row) => writer.create(kind, input, row));
@@ -57,9 +66,11 @@ export function createDefinitionWrites({ writer, record, listAgents }: Definitio
       return { deleted: name, yaml: done.priorYaml ?? '', committed: false, note: noteOf(PLACES[kind], done) };
     },
     validate: async (kind, yaml) => {
-      const judged = await writer.validate(kind, { yaml, agentNames: await gatewayAgents(listAgents) });
-      return { valid: judged.errors.length === 0, ...judged };
+      const { forbiddenShell, validation } = await judge(kind, yaml);
+      if (forbiddenShell) throw refusalError(PLACES[kind], null, { kind: 'invalid', errors: validation.errors });
+      return validation;
     },
+    judge: async (kind, yaml) => (await judge(kind, yaml)).validation,
     suspend: async (name, suspended, actor) => {
       const by: Change = { action: suspended ? 'suspend' : 'resume', actor };
       const done = await carryOut('Pipeline', by, (row) => writer.suspend(name, suspended, row));

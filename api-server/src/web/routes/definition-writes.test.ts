@@ -270,6 +270,8 @@ describe('shell checks while they are not allowed', () => {
 
   test('are refused on every write and on both validate routes', async () => {
     for (const [method, url, yaml] of [
+      ['POST', '/pipelines/validate', inPipeline],
+      ['POST', '/steps/validate', inStep],
       ['POST', '/pipelines', inPipeline],
       ['PUT', '/pipelines/checkout', inPipeline.replace('shelly', 'checkout')],
       ['POST', '/steps', inStep.replace('inspect', 'other')],
@@ -278,15 +280,8 @@ describe('shell checks while they are not allowed', () => {
       const answer = await server.send(method, url, { yaml });
       expect([url, answer.status, answer.body.detail.type]).toEqual([url, 400, 'validation']);
       expect(answer.body.detail.message).toContain('security.allow_shell_checks');
+      expect(answer.body.detail.errors).toMatchObject([{ msg: expect.stringContaining('shell') }]);
     }
-    for (const [url, yaml] of [
-      ['/pipelines/validate', inPipeline],
-      ['/steps/validate', inStep],
-    ] as const)
-      expect((await server.send('POST', url, { yaml })).body).toMatchObject({
-        valid: false,
-        errors: [{ msg: expect.stringContaining('shell') }],
-      });
   });
 
   test('that stand in a library step on disk are no fault of the pipelines that use it', async () => {

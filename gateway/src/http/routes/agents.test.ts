@@ -99,6 +99,15 @@ test.each(['', '.', '..', '../x', 'a/b', 'a.new', 'a b', '-a', 'a'.repeat(65), '
   },
 );
 
+test.each(['PUT', 'DELETE'])('%s of a name that no agent can have is refused as POST refuses it', async (method) => {
+  const change = method === 'PUT' ? { body: { soul_md: 'x' } } : {};
+  for (const name of ['-a', 'a.b', 'a'.repeat(65), 'ä']) {
+    const { status, body } = await gateway.http(method, `/agents/${encodeURIComponent(name)}`, change);
+    expect([status, body.detail.type]).toEqual([400, 'validation']);
+    expect(body.detail.errors).toMatchObject([{ agent: name, field: 'name', value: name, severity: 'error' }]);
+  }
+});
+
 test.each([
   ['agent_yaml', { agent_yaml: yaml('x', 'output_schema: {properties: {"\ud800": {}, "\ud801": {}}}') }],
   ['soul_md', { soul_md: 'half of a pair: \udc00' }],

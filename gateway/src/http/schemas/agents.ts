@@ -26,6 +26,9 @@ const SUMMARY = {
 export const AgentName = z.object({ name: z.string() });
 export type AgentName = z.infer<typeof AgentName>;
 
+/** Of an agent that is changed: a name that no agent can have is refused before it is looked for (Gateway 7). */
+export const ChangedAgentName = z.object({ name: DefinitionName });
+
 export const AgentSummary = component(
   'AgentSummary',
   z.object({

@@ -43,7 +43,7 @@ export function registerValidate(app: FastifyInstance, context: PageContext): vo
     const kind = KINDS.find((one) => one === form['kind']) ?? 'Pipeline';
     const yaml = String(form['yaml'] ?? '').replaceAll('\r\n', '\n');
     const page = { kind, yaml, saved: null, problem: null };
-    const result = await definitionWrites.validate(kind, yaml);
+    const result = await definitionWrites.judge(kind, yaml);
     if (form['act'] !== 'save' || !result.valid) return sendValidate(context, request, reply, { ...page, result });
     try {
       const saved = await definitionWrites.create(kind, { yaml, overwrite: form['overwrite'] === 'true' }, by);
