@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { serverOf } from '@signalbox/crds';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import type { GatewayConfig } from '../config/schema.ts';
+import { timeoutsOf } from './timeouts.ts';
 import { signRunnerToken } from '../identity/runner-token.ts';
 import type { SigningKey } from '../identity/signing-key.ts';
 import type { RunnerConfiguration } from '../runner/protocol.ts';
@@ -66,7 +67,7 @@ export function openPods(options: PodsOptions): Pods {
 function configurationOf(agent: AgentRecord, { config, tools }: PodsOptions): RunnerConfiguration {
   const listed = new Set(agent.config.tools.map((pattern) => serverOf(pattern)));
   const images = Object.entries(config.mcp_servers).flatMap(([name, entry]) =>
-    listed.has(name) && 'image' in entry ? [{ name, ...pick(entry) }] : [],
+    listed.has(name) && 'image' in entry ? [{ name, ...pick(entry), timeouts: timeoutsOf(entry) }] : [],
   );
   return {
     agent: { config: agent.config, soul: agent.soul, version: agent.version },

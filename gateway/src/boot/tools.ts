@@ -1,4 +1,5 @@
 import type { ToolServerConfig } from '../config/schema.ts';
+import { timeoutsOf } from './timeouts.ts';
 import { createMemoryWatch, readMemory } from '../tools/memory-watch.ts';
 import { openServer, type ProcessSurroundings } from '../tools/open-server.ts';
 import { createOrphanWatch } from '../tools/orphan-watch.ts';
@@ -52,11 +53,11 @@ function specsOf(
   isolation: OpenedIsolation,
 ): ToolServerSpec[] {
   return Object.entries(entries).map(([name, entry]) => {
-    const toolsHash = entry.tools_hash;
-    if ('image' in entry) return { name, transport: 'image', open: null, toolsHash };
-    if ('url' in entry) return { name, transport: 'http', open: openServer(entry, surroundings), toolsHash };
+    const accepted = { toolsHash: entry.tools_hash, timeouts: timeoutsOf(entry) };
+    if ('image' in entry) return { name, transport: 'image', open: null, ...accepted };
+    if ('url' in entry) return { name, transport: 'http', open: openServer(entry, surroundings), ...accepted };
     const { kind, isolate } = isolation.of(name);
     const open = openServer(entry, { ...surroundings, isolate });
-    return { name, transport: 'stdio', open, toolsHash, isolation: kind };
+    return { name, transport: 'stdio', open, ...accepted, isolation: kind };
   });
 }

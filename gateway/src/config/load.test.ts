@@ -56,6 +56,15 @@ describe('what ends the start, in one line that names the key', () => {
     ['mcp_servers: {a: {command: 1}}', 'mcp_servers.a.command: expected string, received number'],
     ['mcp_servers: {a: {command: x, cwd: /nowhere}}', 'mcp_servers.a.cwd: no such directory'],
     ['mcp_servers: {"a/b": {command: x}}', 'mcp_servers.a/b: '],
+    ['mcp_servers: {a: {command: x, timeout_seconds: 0}}', 'mcp_servers.a.timeout_seconds: '],
+    [
+      'mcp_servers: {a: {command: x, timeout_seconds: 60, max_timeout_seconds: 59}}',
+      'mcp_servers.a.max_timeout_seconds: must be at least the timeout, 60',
+    ],
+    [
+      'mcp_servers: {a: {url: "http://x", max_timeout_seconds: 29}}',
+      'mcp_servers.a.max_timeout_seconds: must be at least the timeout, 30',
+    ],
     ['mcp_servers: {a: {image: x, port: 1, env: {K: "${SECRET}"}}}', 'mcp_servers.a.env.K: '],
     ['tool_policy: {rules: [{deny: {tool: x}}]}', 'tool_policy.rules[0]: a deny rule needs a reason'],
     [

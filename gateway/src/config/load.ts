@@ -80,7 +80,12 @@ function withAbsolutePaths(config: GatewayConfig, baseDir: string): GatewayConfi
 
 /** The first problem that concerns several keys. */
 function crossCheck(config: GatewayConfig): string | null {
-  const problems = [...providerProblems(config), ...directoryProblems(config), ...tlsProblems(config)];
+  const problems = [
+    ...providerProblems(config),
+    ...directoryProblems(config),
+    ...timeoutProblems(config),
+    ...tlsProblems(config),
+  ];
   return problems[0] ?? null;
 }
 
@@ -103,6 +108,14 @@ function directoryProblems({ mcp_servers, managed_dir }: GatewayConfig): string[
   return [...working, ...managed]
     .filter(([, path]) => !isDirectory(path))
     .map(([key, path]) => `${key}: no such directory: ${path}`);
+}
+
+function timeoutProblems({ mcp_servers, limits }: GatewayConfig): string[] {
+  return Object.entries(mcp_servers).flatMap(([name, { timeout_seconds, max_timeout_seconds: longest }]) => {
+    const timeout = timeout_seconds ?? limits.tool_timeout_seconds;
+    const tooShort = longest !== undefined && longest < timeout;
+    return tooShort ? [`mcp_servers.${name}.max_timeout_seconds: must be at least the timeout, ${timeout}`] : [];
+  });
 }
 
 function tlsProblems({ server: { tls } }: GatewayConfig): string[] {

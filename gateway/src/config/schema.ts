@@ -22,6 +22,14 @@ export const ProviderConfig = z.strictObject({
 });
 export type ProviderConfig = z.infer<typeof ProviderConfig>;
 
+const Timeouts = {
+  timeout_seconds: Seconds.optional().describe(
+    'How long an answer of its tools may take, in place of `limits.tool_timeout_seconds`; each progress notification starts it again',
+  ),
+  max_timeout_seconds: Seconds.optional().describe(
+    'How long a call may take in spite of progress; without it 600, or `timeout_seconds` where that is more',
+  ),
+};
 const ToolsHash = z.string().optional().describe('Hash of the tools that are expected, see `tool_pinning`');
 
 const StdioServer = z.strictObject({
@@ -57,11 +65,13 @@ const StdioServer = z.strictObject({
     .describe(
       "Whether it sees the machine's processes in spite of its namespaces; it can then end those of the gateway's user",
     ),
+  ...Timeouts,
   tools_hash: ToolsHash,
 });
 const HttpServer = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).describe('Address that speaks streamable HTTP'),
   headers: z.record(z.string(), z.string()).default({}).describe('Headers of every request'),
+  ...Timeouts,
   tools_hash: ToolsHash,
 });
 const SecretRef = z.strictObject({
@@ -81,6 +91,7 @@ const ImageServer = z.strictObject({
     .default({})
     .describe('Its environment; a value is text or the key of a secret'),
   resources: z.record(z.string(), z.unknown()).optional().describe('Resources of its container'),
+  ...Timeouts,
   tools_hash: ToolsHash,
 });
 export type StdioServer = z.infer<typeof StdioServer>;

@@ -22,10 +22,11 @@ export class PodTools {
     const old = this.servers;
     this.names = new Set(image_servers.map(({ name }) => name));
     this.servers = new ToolServers(
-      image_servers.map(({ name, port, path, tools_hash }) => ({
+      image_servers.map(({ name, port, path, tools_hash, timeouts }) => ({
         name,
         transport: 'http',
         toolsHash: tools_hash,
+        timeouts,
         open: openRemote({ url: `http://127.0.0.1:${port}${path}`, headers: {} }),
       })),
       { ...this.deps, pinning: tool_pinning },

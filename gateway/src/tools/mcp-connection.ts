@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { longestOf, openCallSignal } from './call-limits.ts';
 import { listTools } from './list-tools.ts';
 import { CallResult, resultText } from './result-text.ts';
 import type { ToolCallOptions, ToolConnection, ToolOutcome } from './tool.ts';
@@ -42,10 +43,17 @@ export async function connectMcp(
       listTools(client, HANDSHAKE_TIMEOUT_MS).catch((error: unknown) => {
         throw new Error(messageOf(error), { cause: error });
       }),
-    call: (tool, input, options) =>
-      callTool(client, { tool, input }, options).catch((error: unknown) =>
-        failedCall(error, messageOf(error), options.timeoutMs),
-      ),
+    call: async (tool, input, options) => {
+      const { timeoutMs, maxTimeoutMs = longestOf(timeoutMs) } = options;
+      const { signal, isOver, release } = openCallSignal(options.signal, maxTimeoutMs);
+      try {
+        return await callTool(client, { tool, input }, { ...options, signal });
+      } catch (error) {
+        return failedCall(error, messageOf(error), isOver() ? maxTimeoutMs : timeoutMs);
+      } finally {
+        release();
+      }
+    },
     ping: async (timeoutMs) => {
       await client.ping({ timeout: timeoutMs }).catch((error: unknown) => {
         if (
@@ -70,7 +78,8 @@ async function callTool(
   const result = await client.request(
     { method: 'tools/call', params: { name: tool, arguments: input, ...context } },
     CallResult,
-    { signal, timeout: timeoutMs },
+    // With the token that this callback asks for, the server may report progress.
+    { signal, timeout: timeoutMs, resetTimeoutOnProgress: true, onprogress: () => {} },
   );
   return { kind: result.isError ? 'error' : 'ok', text: resultText(result) };
 }

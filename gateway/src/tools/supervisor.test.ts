@@ -138,6 +138,36 @@ test.each([
   expect(seen.pings).toBe(pings);
 });
 
+test.each<[string, ToolOutcome['kind'][], string]>([
+  ['three in a row', ['timeout', 'timeout', 'timeout'], 'backoff'],
+  ['two, an answer, two', ['timeout', 'timeout', 'ok', 'timeout', 'timeout'], 'running'],
+  ['two, an error of the tool, two', ['timeout', 'timeout', 'error', 'timeout', 'timeout'], 'running'],
+])('unanswered calls of a server that answers its pings: %s', async (_, kinds, state) => {
+  const calls = { kind: 'ok' as ToolOutcome['kind'], text: '' };
+  const { connection } = fakeConnection({ calls });
+  const { supervisor, reaches } = supervised(() => Promise.resolve(connection));
+  supervisor.start();
+  await reaches('running');
+  for (const kind of kinds) {
+    calls.kind = kind;
+    await call(supervisor);
+  }
+  expect(supervisor.status()).toMatchObject({
+    state,
+    lastError: state === 'running' ? null : 'left 3 calls in a row unanswered',
+  });
+});
+
+test('calls that were given up are not counted as unanswered', async () => {
+  const { connection, seen } = fakeConnection({ calls: { kind: 'timeout', text: '' } });
+  const { supervisor, reaches } = supervised(() => Promise.resolve(connection));
+  supervisor.start();
+  await reaches('running');
+  const signal = AbortSignal.abort();
+  for (let count = 0; count < 5; count++) await supervisor.call('t', {}, { signal, timeoutMs: 100 });
+  expect([supervisor.status().state, seen.pings]).toEqual(['running', 0]);
+});
+
 test('a stop waits until a server that is just being started has ended', async () => {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const { supervisor } = supervised(

@@ -39,6 +39,8 @@ export const NEVER_STARTED: SupervisorStatus = {
   firstToolsHash: null,
 };
 const RELIST_DELAY_MS = 500;
+/** A server may answer pings and nothing else. */
+const MAX_UNANSWERED = 3;
 
 /** Keeps one tool server running: starting, running, backoff, starting … until stopped. */
 export class Supervisor {
@@ -53,6 +55,8 @@ export class Supervisor {
   private settled: Promise<void> = Promise.resolve();
   private current: SupervisorStatus = NEVER_STARTED;
   private failures = 0;
+  /** Calls in a row, of the present session. */
+  private unanswered = 0;
   private readonly cancelTimers = new Set<() => void>();
   private relistPending = false;
 
@@ -88,8 +92,16 @@ export class Supervisor {
       };
     }
     const outcome = await connection.call(tool, input, options);
-    if (outcome.kind === 'timeout' || outcome.kind === 'unavailable') this.checkAlive(connection);
+    // Of a call that was given up nobody knows whether it would have been answered.
+    if (!options.signal.aborted) this.judge(connection, outcome);
     return outcome;
+  }
+
+  private judge(connection: ToolConnection, { kind }: ToolOutcome): void {
+    if (this.connection !== connection) return;
+    this.unanswered = kind === 'timeout' ? this.unanswered + 1 : 0;
+    if (this.unanswered >= MAX_UNANSWERED) this.drop(connection, `left ${MAX_UNANSWERED} calls in a row unanswered`);
+    else if (kind === 'timeout' || kind === 'unavailable') this.checkAlive(connection);
   }
 
   private async attempt(): Promise<void> {
@@ -114,6 +126,7 @@ export class Supervisor {
 
   private serve(connection: ToolConnection, tools: ToolDefinition[]): void {
     this.connection = connection;
+    this.unanswered = 0;
     this.become('running', null, { pid: connection.pid, startedAt: this.deps.now(), ...this.describeTools(tools) });
     this.later(HEALTHY_AFTER_MS, () => {
       this.failures = 0;

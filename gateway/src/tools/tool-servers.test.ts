@@ -190,6 +190,19 @@ describe('misbehaviour', () => {
     expect(viewOf(all, 'bad')?.restart_count).toBe(0);
   });
 
+  test('a server that answers pings and no calls is replaced after three of them', async () => {
+    const all = start([{ ...local('bad', [MISBEHAVING]), timeouts: { timeoutMs: 50 } }]);
+    await running(all, 'bad');
+    for (let count = 0; count < 3; count++)
+      expect(await call(all, 'bad', 'hang')).toEqual({
+        kind: 'timeout',
+        text: 'the tool did not answer within 0.05 s',
+      });
+    expect(viewOf(all, 'bad')).toMatchObject({ running: false, last_error: 'left 3 calls in a row unanswered' });
+    await running(all, 'bad');
+    expect(viewOf(all, 'bad')?.restart_count).toBe(1);
+  });
+
   test('a frozen server fails its ping and is replaced, whatever it does with SIGTERM', async () => {
     const all = start([local('bad', [MISBEHAVING, 'ignore-term'])], { pingTimeoutMs: 1000 });
     await running(all, 'bad');

@@ -1,3 +1,4 @@
+import type { CallTimeouts } from './call-limits.ts';
 import { NEVER_STARTED, Supervisor, type SupervisorDeps, type SupervisorStatus } from './supervisor.ts';
 import type { OpenConnection, ToolCallOptions, ToolDefinition, ToolOutcome } from './tool.ts';
 
@@ -10,6 +11,8 @@ export interface ToolServerSpec {
   open: OpenConnection | null;
   /** The hash of the tool definitions that the operator accepted. */
   toolsHash: string | undefined;
+  /** Of its calls, in place of those of all servers. */
+  timeouts?: Partial<CallTimeouts>;
   /** What keeps its process from the gateway's; only of `stdio` servers. */
   isolation?: Isolation;
 }
@@ -133,7 +136,7 @@ export class ToolServers {
         text: `the tools of ${server} changed and are disabled until the operator accepts them`,
       };
     }
-    return served.supervisor.call(tool, input, options);
+    return served.supervisor.call(tool, input, { ...options, ...served.spec.timeouts });
   }
 
   private toolsOf(served: Served): ServedTool[] {

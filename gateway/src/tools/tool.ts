@@ -31,7 +31,10 @@ export interface ToolOutcome {
 
 export interface ToolCallOptions {
   signal: AbortSignal;
+  /** Without an answer and without progress. */
   timeoutMs: number;
+  /** With any progress; the default where it is absent. */
+  maxTimeoutMs?: number | undefined;
   /** The model's id of the call, by which an approval was given. */
   callId?: string | undefined;
   /** The span of the run; its context is sent to the server. */
