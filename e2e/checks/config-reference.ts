@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { ConfigFile } from '../../api-server/src/config/schema.ts';
 import { rows, type Schema, table } from '../../crds/src/generate/key-table.ts';
-import { GatewayConfig, TOOL_SERVER_SHAPES } from '../../gateway/src/config/schema.ts';
+import { GatewayConfig } from '../../gateway/src/config/schema.ts';
+import { TOOL_SERVER_SHAPES } from '../../gateway/src/config/tool-server-schema.ts';
 
 const INTRO = `# Configuration
 

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { makeCertificate } from '../testing/certificate.ts';
+import { makeCertificate } from '../../../e2e/support/certificate.ts';
 import { type FakeApiServer, startFakeApiServer } from '../testing/fake-api-server.ts';
 import { connectCluster } from './cluster.ts';
 import { listAll, type Listed } from './list.ts';

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { StdioServer } from '../config/schema.ts';
+import type { StdioServer } from '../config/tool-server-schema.ts';
 import { type Account, findAccount, mayOpen, maySwitchUser } from '../tools/account.ts';
 import type { ProcessSpec } from '../tools/process-group.ts';
 import { findProgram, type Sandbox, sandboxed, sandboxProblem } from '../tools/sandbox.ts';

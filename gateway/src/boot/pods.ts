@@ -67,7 +67,7 @@ export function openPods(options: PodsOptions): Pods {
 function configurationOf(agent: AgentRecord, { config, tools }: PodsOptions): RunnerConfiguration {
   const listed = new Set(agent.config.tools.map((pattern) => serverOf(pattern)));
   const images = Object.entries(config.mcp_servers).flatMap(([name, entry]) =>
-    listed.has(name) && 'image' in entry ? [{ name, ...pick(entry), timeouts: timeoutsOf(entry) }] : [],
+    listed.has(name) && 'image' in entry ? [{ name, ...pick(entry), timeouts: timeoutsOf(entry, config.limits) }] : [],
   );
   return {
     agent: { config: agent.config, soul: agent.soul, version: agent.version },

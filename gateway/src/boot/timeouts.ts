@@ -1,10 +1,10 @@
-import type { CallTimeouts } from '../tools/call-limits.ts';
-import type { ToolServerConfig } from '../config/schema.ts';
+import { type CallTimeouts, longestOf } from '../tools/call-limits.ts';
+import type { Limits } from '../config/schema.ts';
+import type { ToolServerConfig } from '../config/tool-server-schema.ts';
 
-/** What an entry says of its calls; what it leaves out is that of all servers. */
-export function timeoutsOf({ timeout_seconds: timeout, max_timeout_seconds: longest }: ToolServerConfig) {
-  const timeouts: Partial<CallTimeouts> = {};
-  if (timeout !== undefined) timeouts.timeoutMs = timeout * 1000;
-  if (longest !== undefined) timeouts.maxTimeoutMs = longest * 1000;
-  return timeouts;
+/** Of the calls of one server: what its entry says, else what holds for all servers. */
+export function timeoutsOf(entry: ToolServerConfig, { tool_timeout_seconds }: Limits): CallTimeouts {
+  const timeoutMs = (entry.timeout_seconds ?? tool_timeout_seconds) * 1000;
+  const longest = entry.max_timeout_seconds;
+  return { timeoutMs, maxTimeoutMs: longest === undefined ? longestOf(timeoutMs) : longest * 1000 };
 }

@@ -1,7 +1,7 @@
-import type { ToolServerConfig } from '../config/schema.ts';
+import type { GatewayConfig } from '../config/schema.ts';
 import { timeoutsOf } from './timeouts.ts';
 import { createMemoryWatch, readMemory } from '../tools/memory-watch.ts';
-import { openServer, type ProcessSurroundings } from '../tools/open-server.ts';
+import { openRemote, openServer, type ProcessSurroundings } from '../tools/open-server.ts';
 import { createOrphanWatch } from '../tools/orphan-watch.ts';
 import { schedule } from '../tools/schedule.ts';
 import { type ToolServerSpec, ToolServers } from '../tools/tool-servers.ts';
@@ -22,7 +22,7 @@ export function openTools({
     log.warn({ problem }, 'no shell to watch for orphans: tool servers may outlive a killed gateway'),
   );
   const watchMemory = createMemoryWatch(readMemory, WATCH_MEMORY_MS);
-  const servers = new ToolServers(specsOf(config.mcp_servers, { environment, watchMemory, orphanWatch }, isolation), {
+  const servers = new ToolServers(specsOf(config, { environment, watchMemory, orphanWatch }, isolation), {
     pinning: config.tool_pinning,
     random: Math.random,
     now: () => new Date(),
@@ -48,16 +48,17 @@ export function openTools({
 }
 
 function specsOf(
-  entries: Readonly<Record<string, ToolServerConfig>>,
+  { mcp_servers: entries, limits }: Pick<GatewayConfig, 'mcp_servers' | 'limits'>,
   surroundings: ProcessSurroundings,
   isolation: OpenedIsolation,
 ): ToolServerSpec[] {
   return Object.entries(entries).map(([name, entry]) => {
-    const accepted = { toolsHash: entry.tools_hash, timeouts: timeoutsOf(entry) };
-    if ('image' in entry) return { name, transport: 'image', open: null, ...accepted };
-    if ('url' in entry) return { name, transport: 'http', open: openServer(entry, surroundings), ...accepted };
+    const timeouts = timeoutsOf(entry, limits);
+    const common = { name, toolsHash: entry.tools_hash, timeouts };
+    if ('image' in entry) return { ...common, transport: 'image', open: null };
+    if ('url' in entry) return { ...common, transport: 'http', open: openRemote(entry, timeouts.timeoutMs) };
     const { kind, isolate } = isolation.of(name);
     const open = openServer(entry, { ...surroundings, isolate });
-    return { name, transport: 'stdio', open, ...accepted, isolation: kind };
+    return { ...common, transport: 'stdio', open, isolation: kind };
   });
 }

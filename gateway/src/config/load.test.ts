@@ -56,6 +56,15 @@ describe('what ends the start, in one line that names the key', () => {
     ['mcp_servers: {a: {command: 1}}', 'mcp_servers.a.command: expected string, received number'],
     ['mcp_servers: {a: {command: x, cwd: /nowhere}}', 'mcp_servers.a.cwd: no such directory'],
     ['mcp_servers: {"a/b": {command: x}}', 'mcp_servers.a/b: '],
+    ['mcp_servers: {a: {url: "https://x", ca: nowhere.pem}}', 'mcp_servers.a.ca: cannot read'],
+    [
+      'mcp_servers: {a: {url: "https://x", oauth: {issuer: "https://i", client_id: c, client_secret: "${UNSET}"}}}',
+      'mcp_servers.a.oauth.client_secret: ',
+    ],
+    [
+      'mcp_servers: {a: {url: "https://x", headers: {Authorization: y}, oauth: {issuer: "https://i", client_id: c, client_secret: s}}}',
+      'mcp_servers.a.headers.authorization: is what oauth provides',
+    ],
     ['mcp_servers: {a: {command: x, timeout_seconds: 0}}', 'mcp_servers.a.timeout_seconds: '],
     [
       'mcp_servers: {a: {command: x, timeout_seconds: 60, max_timeout_seconds: 59}}',

@@ -63,6 +63,7 @@ function withDefaults(config: GatewayConfig): GatewayConfig {
 function withAbsolutePaths(config: GatewayConfig, baseDir: string): GatewayConfig {
   const at = (path: string) => resolve(baseDir, path);
   const servers = Object.entries(config.mcp_servers).map(([name, entry]) => {
+    if ('url' in entry && entry.ca !== undefined) return [name, { ...entry, ca: at(entry.ca) }] as const;
     if (!('command' in entry)) return [name, entry] as const;
     const command = entry.command.startsWith('.') ? at(entry.command) : entry.command;
     return [name, { ...entry, command, cwd: at(entry.cwd ?? '.') }] as const;
@@ -84,6 +85,7 @@ function crossCheck(config: GatewayConfig): string | null {
     ...providerProblems(config),
     ...directoryProblems(config),
     ...timeoutProblems(config),
+    ...remoteProblems(config),
     ...tlsProblems(config),
   ];
   return problems[0] ?? null;
@@ -115,6 +117,17 @@ function timeoutProblems({ mcp_servers, limits }: GatewayConfig): string[] {
     const timeout = timeout_seconds ?? limits.tool_timeout_seconds;
     const tooShort = longest !== undefined && longest < timeout;
     return tooShort ? [`mcp_servers.${name}.max_timeout_seconds: must be at least the timeout, ${timeout}`] : [];
+  });
+}
+
+function remoteProblems({ mcp_servers }: GatewayConfig): string[] {
+  return Object.entries(mcp_servers).flatMap(([name, entry]) => {
+    if (!('url' in entry)) return [];
+    const { ca, oauth, headers } = entry;
+    const key = `mcp_servers.${name}`;
+    const unreadable = ca !== undefined && !isReadable(ca) ? [`${key}.ca: cannot read ${ca}`] : [];
+    const twice = oauth && Object.keys(headers).some((header) => header.toLowerCase() === 'authorization');
+    return twice ? [...unreadable, `${key}.headers.authorization: is what oauth provides`] : unreadable;
   });
 }
 

@@ -27,7 +27,7 @@ export class PodTools {
         transport: 'http',
         toolsHash: tools_hash,
         timeouts,
-        open: openRemote({ url: `http://127.0.0.1:${port}${path}`, headers: {} }),
+        open: openRemote({ url: `http://127.0.0.1:${port}${path}`, headers: {} }, timeouts.timeoutMs),
       })),
       { ...this.deps, pinning: tool_pinning },
     );

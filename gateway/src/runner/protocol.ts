@@ -26,7 +26,7 @@ const ImageServer = z.object({
   port: z.int().min(1).max(65_535),
   path: z.string().startsWith('/'),
   tools_hash: z.string().optional(),
-  timeouts: z.object({ timeoutMs: z.number(), maxTimeoutMs: z.number() }).partial().default({}),
+  timeouts: z.object({ timeoutMs: z.number(), maxTimeoutMs: z.number() }),
 });
 export const RunnerConfiguration = z.object({
   agent: z.object({ config: Agent, soul: z.string(), version: z.string() }),

@@ -124,6 +124,7 @@ let connection: ToolConnection;
 const connect = (port: number) =>
   connectHttp(
     { url: `http://127.0.0.1:${port}/mcp?key=${SECRET}`, headers: { authorization: `Bearer ${SECRET}` } },
+    600_000,
     new AbortController().signal,
   );
 beforeEach(async () => {

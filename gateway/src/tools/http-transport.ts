@@ -1,14 +1,23 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, MessageExtraInfo } from '@modelcontextprotocol/sdk/types.js';
-import { createAnsweredFetch } from './answered-fetch.ts';
+import { createAnsweredFetch } from './fetch/answered-fetch.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
 import { IncomingGuard } from './incoming-guard.ts';
+import { createRemoteFetch, type Remote, type RemoteFetch } from './fetch/remote-fetch.ts';
 
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 /** The client reopens a stream when the server asks for it; more than this in ten seconds is a flood. */
 const MAX_STREAMS = 200;
+
+export interface Connecting {
+  /** How long a tool may take to answer. */
+  timeoutMs: number;
+  /** What gets a token where the server asks for one. */
+  credentials: OAuthClientProvider | null;
+}
 
 /**
  * MCP over streamable HTTP. Unlike the SDK's own it ends the session of a server that floods, answers what was never asked or has its
@@ -21,6 +30,7 @@ export class HttpTransport implements Transport {
   onmessage?: (message: JSONRPCMessage, extra?: MessageExtraInfo) => void;
   /** Why the session ended, for the operator. */
   reason = 'closed';
+  private readonly remote: RemoteFetch;
   private readonly inner: StreamableHTTPClientTransport;
   private readonly incoming = new IncomingGuard();
   private readonly answers = createAnsweredFetch({
@@ -37,10 +47,13 @@ export class HttpTransport implements Transport {
   );
   private ended = false;
 
-  constructor({ url, headers }: { url: string; headers: Record<string, string> }) {
+  constructor(remote: Remote, { timeoutMs, credentials }: Connecting) {
+    const { url, headers } = remote;
+    this.remote = createRemoteFetch(remote, timeoutMs);
     this.inner = new StreamableHTTPClientTransport(new URL(url), {
       requestInit: { headers },
       fetch: this.answers.fetch,
+      ...(credentials && { authProvider: credentials }),
     });
     this.inner.onmessage = (message) => this.receive(message);
     this.inner.onerror = (error) => this.onerror?.(error);
@@ -76,7 +89,7 @@ export class HttpTransport implements Transport {
       this.end('asked to reopen its event stream too often');
       return Promise.reject(new Error(this.reason));
     }
-    return fetch(url, init);
+    return this.remote.fetch(url, init);
   }
 
   private receive(message: JSONRPCMessage): void {
@@ -93,6 +106,7 @@ export class HttpTransport implements Transport {
     this.ended = true;
     this.reason = reason;
     void this.inner.close();
+    this.remote.close();
     this.onclose?.();
   }
 }

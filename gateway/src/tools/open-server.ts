@@ -1,5 +1,6 @@
 import type { ProcessSpec } from './process-group.ts';
 import type { ProcessWatches } from './stdio-transport.ts';
+import type { Remote } from './fetch/remote-fetch.ts';
 import type { OpenConnection } from './tool.ts';
 
 type Local = {
@@ -9,7 +10,6 @@ type Local = {
   cwd?: string | undefined;
   memory_limit_mib: number;
 };
-type Remote = { url: string; headers: Record<string, string> };
 
 /** What processes get from the gateway beside their own entry. */
 export interface ProcessSurroundings extends ProcessWatches {
@@ -19,11 +19,10 @@ export interface ProcessSurroundings extends ProcessWatches {
 }
 
 /**
- * How to open one configured server. A process gets the entry's environment and the surroundings', nothing of the gateway's.
+ * How to open a server that is a process. It gets the entry's environment and the surroundings', nothing of the gateway's.
  * The MCP client is loaded at the first start, so that a gateway without tool servers does not load it.
  */
-export function openServer(entry: Local | Remote, surroundings: ProcessSurroundings): OpenConnection {
-  if ('url' in entry) return openRemote(entry);
+export function openServer(entry: Local, surroundings: ProcessSurroundings): OpenConnection {
   const { environment, isolate = (spec: ProcessSpec) => spec, ...watches } = surroundings;
   const { command, args, cwd, memory_limit_mib } = entry;
   const env = { ...environment, ...entry.env };
@@ -32,7 +31,7 @@ export function openServer(entry: Local | Remote, surroundings: ProcessSurroundi
   return async (signal) => (await import('./connect-stdio.ts')).connectStdio(spec, watches, signal);
 }
 
-/** A server that is dialled. */
-export function openRemote(entry: Remote): OpenConnection {
-  return async (signal) => (await import('./connect-http.ts')).connectHttp(entry, signal);
+/** A server that is dialled; `timeoutMs`: how long a tool may take to answer. */
+export function openRemote(entry: Remote, timeoutMs: number): OpenConnection {
+  return async (signal) => (await import('./connect-http.ts')).connectHttp(entry, timeoutMs, signal);
 }

@@ -6,7 +6,7 @@ import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { freePort } from '../testing/free-port.ts';
 import { until } from '../testing/until.ts';
 import { createMemoryWatch, readMemory } from './memory-watch.ts';
-import { openServer } from './open-server.ts';
+import { openRemote, openServer } from './open-server.ts';
 import { createOrphanWatch } from './orphan-watch.ts';
 import { type Pinning, ToolServers, type ToolServerSpec } from './tool-servers.ts';
 
@@ -137,7 +137,7 @@ describe('a real server', () => {
           name: 'remote',
           transport: 'http',
           toolsHash: undefined,
-          open: openServer({ url: `http://127.0.0.1:${port}/mcp`, headers: {} }, SURROUNDINGS),
+          open: openRemote({ url: `http://127.0.0.1:${port}/mcp`, headers: {} }, 30_000),
         },
       ]);
       await running(all, 'remote');

@@ -1,0 +1,114 @@
+import { plainIssues } from '@signalbox/crds';
+import { z } from 'zod';
+
+export const Seconds = z.number().positive().max(86_400);
+const Timeouts = {
+  timeout_seconds: Seconds.optional().describe(
+    'How long an answer of its tools may take, in place of `limits.tool_timeout_seconds`; each progress notification starts it again',
+  ),
+  max_timeout_seconds: Seconds.optional().describe(
+    'How long a call may take in spite of progress; without it 600, or `timeout_seconds` where that is more',
+  ),
+};
+const ToolsHash = z.string().optional().describe('Hash of the tools that are expected, see `tool_pinning`');
+
+const StdioServer = z.strictObject({
+  command: z.string().min(1).describe('Program to start'),
+  args: z
+    .array(z.string())
+    .default([])
+    .describe('Its arguments; every user of the machine can read them, so put secrets into `env`'),
+  env: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe('Its environment, in addition to PATH, HOME and a few others'),
+  cwd: z.string().optional().describe('Its working directory'),
+  memory_limit_mib: z
+    .int()
+    .min(16)
+    .max(1_048_576)
+    .default(512)
+    .describe('Resident memory of the server and all it starts; beyond it the server is restarted'),
+  user: z
+    .union([z.string().min(1), z.int().min(0)])
+    .optional()
+    .describe('User of the machine to start it as, by name or id; the gateway must run as root for this'),
+  isolation: z
+    .enum(['auto', 'require', 'off'])
+    .default('auto')
+    .describe(
+      'Without `user`: `auto` starts it in namespaces of its own where the machine allows that and warns where not, `require` ends the start of the gateway where not, `off` does neither',
+    ),
+  host_processes: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Whether it sees the machine's processes in spite of its namespaces; it can then end those of the gateway's user",
+    ),
+  ...Timeouts,
+  tools_hash: ToolsHash,
+});
+const ClientCredentials = z.strictObject({
+  issuer: z
+    .url({ protocol: /^https?$/ })
+    .describe('Address of the authorization server; no other one is shown the credentials'),
+  client_id: z.string().min(1).describe('Name of this client there'),
+  client_secret: z.string().min(1).describe('Its secret; write `${NAME}` to take it from the environment'),
+  scope: z.string().min(1).optional().describe('Scopes to ask for where the server names none, separated by spaces'),
+});
+const HttpServer = z.strictObject({
+  url: z.url({ protocol: /^https?$/ }).describe('Address that speaks streamable HTTP'),
+  headers: z.record(z.string(), z.string()).default({}).describe('Headers of every request'),
+  ca: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('File of a certificate authority (PEM) that signed its certificate, in addition to the well-known ones'),
+  oauth: ClientCredentials.optional().describe(
+    'Client credentials, with which a token is got where the server asks for one; in place of a header `authorization`',
+  ),
+  ...Timeouts,
+  tools_hash: ToolsHash,
+});
+const SecretRef = z.strictObject({
+  secret: z
+    .strictObject({
+      name: z.string().min(1).describe('Name of the secret'),
+      key: z.string().min(1).describe('Key in it'),
+    })
+    .describe('A secret of the cluster'),
+});
+const ImageServer = z.strictObject({
+  image: z.string().min(1).describe('Container image; for pods of a cluster'),
+  port: z.number().int().min(1).max(65_535).describe('Port it serves'),
+  path: z.string().startsWith('/').default('/mcp').describe('Path it serves'),
+  env: z
+    .record(z.string(), z.union([z.string(), SecretRef]))
+    .default({})
+    .describe('Its environment; a value is text or the key of a secret'),
+  resources: z.record(z.string(), z.unknown()).optional().describe('Resources of its container'),
+  ...Timeouts,
+  tools_hash: ToolsHash,
+});
+export type StdioServer = z.infer<typeof StdioServer>;
+export type HttpServer = z.infer<typeof HttpServer>;
+export type ImageServer = z.infer<typeof ImageServer>;
+export type ToolServerConfig = StdioServer | HttpServer | ImageServer;
+
+/** The shapes of an entry of `mcp_servers`, for the reference. */
+export const TOOL_SERVER_SHAPES = [StdioServer, HttpServer, ImageServer] as const;
+
+/** Picks the shape by its distinguishing key first, so that an error names the key and not "invalid union". */
+export const ToolServerEntry = z.unknown().transform((value, context): ToolServerConfig => {
+  const has = (key: string) => typeof value === 'object' && value !== null && key in value;
+  const schema = has('command') ? StdioServer : has('url') ? HttpServer : has('image') ? ImageServer : null;
+  if (schema === null) {
+    context.addIssue({ code: 'custom', message: 'needs one of command, url or image' });
+    return z.NEVER;
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  for (const { path, msg } of plainIssues(parsed.error.issues))
+    context.addIssue({ code: 'custom', path, message: msg });
+  return z.NEVER;
+});
