@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callText, readableJson } from './call-text.ts';
+import { callText, readableJson, readableText } from './call-text.ts';
 
 test.each([
   ['a change of direction', '\u202Eexe.fdp', '"\\u202eexe.fdp"'],
@@ -14,4 +14,10 @@ test.each([
 
 test('a call is shown with its tool', () => {
   expect(callText({ server: 'shell', tool: 'run', input: { command: 'id' } })).toBe('shell/run?\n{"command":"id"}');
+});
+
+test('what turns the direction of a question is readable, words and emoji stay as they are', () => {
+  expect(readableText('Restart \u202Etest-yap\u2066?\n⚠️ 👩‍💻 می‌خواهم')).toBe(
+    'Restart \\u202etest-yap\\u2066?\n⚠️ 👩‍💻 می‌خواهم',
+  );
 });

@@ -3,6 +3,9 @@ import type { ToolCall } from './approval.ts';
 /** Characters that no reader sees, or that change the order in which others are read. */
 const UNSEEN = /\p{Default_Ignorable_Code_Point}|\p{Cf}|\p{Zl}|\p{Zp}|[\u007F-\u009F\u2800]/gu;
 
+/** Those of them that change the order: other unseen ones belong to words of some scripts and to emoji. */
+const TURNING = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g;
+
 const escaped = (character: string): string =>
   [...Array(character.length).keys()]
     .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
@@ -11,6 +14,9 @@ const escaped = (character: string): string =>
 /** The same JSON, in which nothing is hidden from the person who reads it. */
 export const readableJson = (input: unknown, indent?: number): string =>
   JSON.stringify(input, null, indent).replace(UNSEEN, escaped);
+
+/** A question in which what an alert said is read in the order in which it stands. */
+export const readableText = (text: string): string => text.replace(TURNING, escaped);
 
 /** A tool call as people are asked about it. */
 export const callText = ({ server, tool, input }: Pick<ToolCall, 'server' | 'tool' | 'input'>): string =>

@@ -52,6 +52,13 @@ test('the page shows what is asked, how long, the fields and what was decided', 
   expect(page).toContain(`name="_csrf" value="${VIEWER.csrf}"`);
 });
 
+test('a question that an alert turned round is shown in the order in which it stands', async () => {
+  const { get } = await pagesWith({ approvals: [approval({ question: 'Restart \u202Edorp?' })] });
+  const page = await get('/ui/approvals');
+  expect(page).toContain('<p class="question">Restart \\u202edorp?</p>');
+  expect(page).not.toContain('\u202E');
+});
+
 test('a form becomes a decision with typed fields, and leads back to where it stood', async () => {
   const { deps, post } = await pagesWith({ approvals: [approval()] });
   const form = {

@@ -5,7 +5,7 @@ import { actionWords } from '../runs/result/view.ts';
 import { plural, runTitle, trustBar } from '../runs/row.ts';
 import { severityTone, type StatusLook } from '../status.ts';
 import type { RunLine } from '../../../service/views/run.ts';
-import { type ApprovalField, type ApprovalLine, readableJson } from '../../../service/views/approval.ts';
+import { type ApprovalField, type ApprovalLine, readableJson, readableText } from '../../../service/views/approval.ts';
 
 export interface CardInput {
   now: number;
@@ -41,7 +41,7 @@ export function approvalCard(approval: ApprovalLine, input: CardInput) {
     team: approval.team,
     testing: approval.stage === 'testing',
     href: paths.run(approval.run_id, { step: approval.step_name }),
-    question: approval.question.trim(),
+    question: readableText(approval.question.trim()),
     short: shortOf(approval),
     about: aboutOf(approval, input.run),
     who: whoOf(approval),
@@ -108,7 +108,10 @@ function rulesOf({ required, approved_by: approvedBy, not_the_starter: notTheSta
 
 /** The question in one line, to distinguish several of one step. */
 function shortOf({ tool, question }: ApprovalLine): string {
-  const line = question.split('\n').find((one) => one.trim() !== '') ?? '';
+  const line =
+    readableText(question)
+      .split('\n')
+      .find((one) => one.trim() !== '') ?? '';
   const text = tool === null ? line.trim() : `${tool.agent} wants to call ${tool.server}/${tool.tool}`;
   return text.length > 160 ? `${text.slice(0, 159)}…` : text;
 }
