@@ -34,6 +34,7 @@ async function make(pipeline: string, one: Script): Promise<void> {
       templates: createTemplates({ sandbox: true, compute }),
       env: { valueOf: () => undefined, mask: (text) => text },
       http: httpExecutor([]),
+      receiversOf: async () => null,
       guardedHttp: httpExecutor([]),
       outbox: createOutbox(database),
       log: quiet,

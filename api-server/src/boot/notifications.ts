@@ -15,6 +15,7 @@ export function wireNotifications(
 ): Notifications {
   for (const problem of routeProblems(config.notifications)) logs.log.warn(problem);
   const guarded = tenantHttp(config.security.egressAllow, tenants.egressAllowOf);
+  const namespaceOf = async (runId: string | null) => (runId === null ? undefined : namespaceOfRun(database.db, runId));
   return createNotifications({
     settings: config.notifications,
     regressions: config.regressions,
@@ -23,8 +24,8 @@ export function wireNotifications(
     hears: hearsButtons(config.notifications),
     env: pipelineEnv,
     http: httpExecutor(EVERYWHERE),
-    guardedHttp: async ({ runId, ...call }) =>
-      guarded({ ...call, namespace: runId === null ? undefined : await namespaceOfRun(database.db, runId) }),
+    guardedHttp: async ({ runId, ...call }) => guarded({ ...call, namespace: await namespaceOf(runId) }),
+    receiversOf: async ({ runId, pipeline }) => tenants.receiversOf({ pipeline, namespace: await namespaceOf(runId) }),
     outbox: createOutbox(database),
     log: logs.log,
     now: () => Date.now(),

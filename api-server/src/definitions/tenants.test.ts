@@ -23,3 +23,23 @@ test('pipelines are listed by namespace where it has limits', () => {
     ['bank', ['bank']],
   ]);
 });
+
+test('a run names the receivers of the namespace that is stored with it', () => {
+  const byName = new Map([
+    ['p', loaded('p', 'bank', { receivers: ['slack:#bank'] })],
+    ['own', loaded('own', 'ops', null)],
+  ]);
+  const namespaces = { shop: { receivers: ['slack:#shop'] }, bank: { receivers: ['slack:#bank'] }, free: {} };
+  const { receiversOf } = createTenants(
+    { open: false, library: [], namespaces },
+    () => ({ byName }) as unknown as Snapshot,
+  );
+  const of = (pipeline: string, namespace: string | null) => receiversOf({ pipeline, namespace });
+  expect(of('p', 'shop')).toEqual(['slack:#shop']);
+  expect(of('own', null)).toBeNull();
+  expect(of('p', 'free')).toBeNull();
+  // Not listed any more.
+  expect(of('p', 'gone')).toEqual([]);
+  // The operator's own, whose pipeline was removed, or is a tenant's now.
+  expect([of('removed', null), of('p', null)]).toEqual([null, null]);
+});

@@ -1,4 +1,4 @@
-import { limitedNamespace, mayCall, type Standing, type Tenancy, UNRESTRICTED } from '@signalbox/crds';
+import { limitedNamespace, mayCall, receiversOf, type Standing, type Tenancy, UNRESTRICTED } from '@signalbox/crds';
 import type { LoadedPipeline, Snapshot } from './snapshot.ts';
 
 /** Who wrote what a run does. */
@@ -12,6 +12,8 @@ export interface Author {
 export interface Tenants {
   /** Private addresses that requests of a run may reach; null for those of `security.egress_allow`. */
   egressAllowOf(author: Author): readonly string[] | null;
+  /** Rooms and addresses that messages of a run may name; null for any. */
+  receiversOf(author: Author): readonly string[] | null;
   /** Empty where it is not known or nobody shares this service. */
   namespaceOf(pipeline: string): string;
   mayCall(caller: Author, called: LoadedPipeline): boolean;
@@ -22,7 +24,9 @@ export interface Tenants {
 export function createTenants({ namespaces }: Tenancy, definitions: () => Snapshot): Tenants {
   const isUsed = Object.keys(namespaces).length > 0;
   /** A run may outlive its definition. Nobody knows then whose it is, so it keeps nothing that a tenant could lack. */
-  const orphan: Standing = isUsed ? { namespace: '', admitted: false, tenant: { egress_allow: [] } } : UNRESTRICTED;
+  const orphan: Standing = isUsed
+    ? { namespace: '', admitted: false, tenant: { egress_allow: [], receivers: [] } }
+    : UNRESTRICTED;
   const standingNamed = (name: string) => definitions().byName.get(name)?.standing ?? orphan;
   const standingOfRun = ({ pipeline, namespace }: Author): Standing => {
     const named = standingNamed(pipeline);
@@ -36,6 +40,11 @@ export function createTenants({ namespaces }: Tenancy, definitions: () => Snapsh
     egressAllowOf: (author) => {
       const { admitted, tenant } = standingOfRun(author);
       return admitted ? (tenant?.egress_allow ?? null) : [];
+    },
+    receiversOf: (author) => {
+      const standing = standingOfRun(author);
+      // An escalation of the operator's own run arrives also where its pipeline was removed meanwhile.
+      return standing === orphan && author.namespace === null ? null : receiversOf(standing);
     },
     namespaceOf: (pipeline) => standingNamed(pipeline).namespace ?? '',
     mayCall: (caller, called) => mayCall(standingOfRun(caller), called.standing),

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ResolvedPipeline, UNRESTRICTED } from '@signalbox/crds';
+import { type ResolvedPipeline, type Standing, UNRESTRICTED } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import { NotificationsBlock } from '../config/notifications-schema.ts';
 import { createRegistry } from '../definitions/registry.ts';
@@ -9,7 +9,7 @@ import { notificationProblems, routeProblems } from './check.ts';
 import { pipelineOf, STEP } from './fixtures/run.ts';
 import type { ChannelName } from './message.ts';
 
-const check = (body: Record<string, unknown>, settings?: NotificationsBlock) => {
+const check = (body: Record<string, unknown>, settings?: NotificationsBlock, standing: Standing = UNRESTRICTED) => {
   const config = pipelineOf(body);
   const pipeline: ResolvedPipeline = {
     name: config.name,
@@ -19,7 +19,7 @@ const check = (body: Record<string, unknown>, settings?: NotificationsBlock) => 
     body,
     hash: '',
     uses: [],
-    standing: UNRESTRICTED,
+    standing,
   };
   return notificationProblems(pipeline, settings);
 };
@@ -113,4 +113,16 @@ test('a load shows it as a warning and takes the pipeline all the same', async (
     { severity: 'warning', msg: 'slack: config.chanel is not a key of this channel' },
   ]);
   expect([...registry.current().byName.keys()]).toEqual(['a']);
+});
+
+test('a room that the namespace may not write to is a warning at load, unless only its sending will tell', () => {
+  const settings = NotificationsBlock.parse({ slack: { bot_token: 'xoxb', channel: '#all' } });
+  const shop: Standing = { namespace: 'shop', admitted: true, tenant: { receivers: ['slack:#shop'] } };
+  const said = (channel: string) =>
+    check({ notifications: say('slack', { channel }) }, settings, shop).map(({ msg }) => msg);
+  expect(said('#shop')).toEqual([]);
+  expect(said('${ROOM}')).toEqual([]);
+  expect(said('#bank')).toEqual([
+    'slack: its namespace may not write to slack:#bank (receivers of tenancy.namespaces)',
+  ]);
 });

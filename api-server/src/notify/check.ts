@@ -4,13 +4,16 @@ import {
   type Notifications,
   type Pipeline,
   type Problem,
+  receiversOf,
   type ResolvedPipeline,
+  type Standing,
   type Step,
 } from '@signalbox/crds';
 import type { NotificationsBlock } from '../config/notifications-schema.ts';
 import type { Channel } from './channel.ts';
 import { channels } from './channels/index.ts';
 import type { ChannelName } from './message.ts';
+import { receiversNamed, refusalOf } from './receivers.ts';
 import { settingsOf } from './routes.ts';
 
 type Loc = (string | number)[];
@@ -24,13 +27,14 @@ interface Place {
  * as warnings at load: who reads them at night reads them too late. Without `settings` only the first.
  */
 export function notificationProblems(
-  { name, file, config }: ResolvedPipeline,
+  { name, file, config, standing }: ResolvedPipeline,
   settings?: NotificationsBlock,
 ): Problem[] {
   return places(config).flatMap(({ value, loc }) =>
     Object.entries(value ?? {}).flatMap(([event, messages]) =>
       (messages ?? []).flatMap(({ channel, config: own = {} }, index): Problem[] => {
-        const msg = channels[channel].problem(own) ?? (settings ? missingFor(settings, channel, own) : null);
+        const here = settings ? (missingFor(settings, channel, own) ?? foreignTo(standing, channel, own)) : null;
+        const msg = channels[channel].problem(own) ?? here;
         if (msg === null) return [];
         return [
           {
@@ -66,6 +70,10 @@ function missingFor(settings: NotificationsBlock, channel: ChannelName, own: Rec
   const prepared = (channels[channel] as Channel<unknown>).prepare({ operator, own, byOperator: false });
   return prepared.ok ? null : `${prepared.message}, here or in the service's notifications.${channel}`;
 }
+
+/** Rooms that the namespace may not write to. */
+const foreignTo = (standing: Standing, channel: ChannelName, own: Record<string, unknown>): string | null =>
+  JSON.stringify(own).includes('${') ? null : refusalOf(receiversNamed(channel, own), receiversOf(standing));
 
 const places = ({ notifications, steps }: Pipeline): Place[] => [
   { value: notifications, loc: ['notifications'] },

@@ -8,7 +8,7 @@ import type { Templates } from '../runs/prompt/templates.ts';
 import type { Io } from './channel.ts';
 import { type ApprovalRequest, planApproval, type Plan, type PlanDeps, planRunEnd, type RunEnd } from './plan.ts';
 import type { Notification } from './message.ts';
-import { prepare } from './prepare.ts';
+import { prepare, type PrepareDeps } from './prepare.ts';
 import { planRegression, type RegressionAlert } from './regression.ts';
 import { forwardOf } from './fallback.ts';
 import { routeOf } from './routes.ts';
@@ -25,6 +25,7 @@ export interface NotificationsDeps {
   env: PipelineEnv;
   http: HttpExecutor;
   guardedHttp: GuardedHttp;
+  receiversOf: PrepareDeps['receiversOf'];
   outbox: Outbox;
   log: Io['log'];
   now(): number;
@@ -53,7 +54,8 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     publicUrl: publicUrl === null ? null : publicUrl.replace(/\/+$/, ''),
     routeOf: (team) => routeOf(settings, team),
   };
-  const preparing = { settings, regressions: deps.regressions, env, definitionOf: outbox.definitionOf };
+  const { regressions, receiversOf } = deps;
+  const preparing = { settings, regressions, env, definitionOf: outbox.definitionOf, receiversOf };
   let counted: Undelivered[] = [];
   const sender = new Sender({
     outbox,

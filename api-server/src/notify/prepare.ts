@@ -6,6 +6,7 @@ import { type Channel, type Prepared, type Unusable, unusable } from './channel.
 import { channels } from './channels/index.ts';
 import { chooseMessages } from './choose.ts';
 import type { ChannelName, Notification } from './message.ts';
+import { receiversNamed, refusalOf } from './receivers.ts';
 import { settingsOf } from './routes.ts';
 
 export interface PrepareDeps {
@@ -14,6 +15,8 @@ export interface PrepareDeps {
   env: Pick<PipelineEnv, 'valueOf'>;
   /** The definition that a run began with. */
   definitionOf(runId: string): Promise<Pipeline | null>;
+  /** Rooms and addresses that the author of a run may name; null for any. */
+  receiversOf(author: Pick<Notification, 'pipeline' | 'runId'>): Promise<readonly string[] | null>;
 }
 
 type Own = { ok: true; own: Record<string, unknown>; byOperator: boolean } | Unusable;
@@ -27,6 +30,9 @@ export async function prepare(
   const found = await ownConfig(deps, notification);
   if (!found.ok) return found;
   const { own, byOperator } = found;
+  const named = byOperator ? [] : receiversNamed(channel, own);
+  const refusal = named.length === 0 ? null : refusalOf(named, await deps.receiversOf(notification));
+  if (refusal !== null) return unusable(refusal);
   return (channels[channel] as Channel<unknown>).prepare({
     operator: settingsOf(deps.settings, channel),
     own,

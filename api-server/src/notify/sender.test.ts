@@ -43,6 +43,7 @@ function service(more: { tryMs?: number; outbox?: Outbox } = {}): Notifications 
     templates: createTemplates({ sandbox: true, compute: createCompute({ timeoutMs: 1000 }) }),
     env,
     http: httpExecutor(['0.0.0.0/0', '::/0']),
+    receiversOf: async () => null,
     guardedHttp: httpExecutor([]),
     outbox: createOutbox(database),
     log: { info: note('info'), warn: note('warn') },

@@ -24,6 +24,12 @@ export const Tenant = z.strictObject({
     .array(Word)
     .optional()
     .describe('Private addresses or networks that HTTP requests may reach, instead of `security.egress_allow`'),
+  receivers: z
+    .array(Word)
+    .optional()
+    .describe(
+      'Rooms and addresses that messages may name for the bot and the mail server of the service, as `slack:#shop-*` or `email:*@shop.example`; one `*` stands for any characters',
+    ),
   max_runs: z.number().int().min(1).max(100_000).optional().describe('Runs that may be active at the same time'),
   max_tokens_month: z
     .number()

@@ -94,6 +94,10 @@ export const mayUse = (user: Standing, step: Standing, rules: TenancyRules | und
 const isOperators = ({ namespace, admitted, tenant }: Standing, rules: TenancyRules | undefined): boolean =>
   namespace === null || (namespace !== '' && namespace === rules?.home) || isUnlimited({ admitted, tenant });
 
+/** Rooms and addresses that messages of a pipeline may name for the operator's bot and mail server; null for any. */
+export const receiversOf = ({ admitted, tenant }: Standing): readonly string[] | null =>
+  admitted ? (tenant?.receivers ?? null) : [];
+
 /** Calls of pipelines that `mayCall` refuses. */
 export function callFindings(
   pipeline: Pipeline,

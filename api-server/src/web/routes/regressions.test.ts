@@ -86,6 +86,7 @@ async function start({ entry = {}, replay = {}, agents = {} }: Options = {}) {
     templates: createTemplates({ sandbox: true, compute: createCompute({ timeoutMs: 1000 }) }),
     env: { valueOf: () => undefined, mask: (text) => text },
     http: httpExecutor(['127.0.0.1/32']),
+    receiversOf: async () => null,
     guardedHttp: httpExecutor([]),
     outbox: createOutbox(site.world.database),
     log,
