@@ -31,6 +31,13 @@ export const wireChats = (
       rules: config.approvals,
       teamOf: async (runId) => (await findRun(database.db, runId))?.team ?? null,
     }),
+    messages: {
+      ofApproval: async (id) => {
+        const approval = await approvals.find(id);
+        return approval === null ? [] : messagesOf(database.db, approval);
+      },
+      ofRun: (id) => messagesAbout(database.db, id),
+    },
     onOutcome: (listener) => {
       approvals.onClosed((approval) => listener(outcomeOfApproval(approval, () => messagesOf(database.db, approval))));
       escalations.onChanged((changed) =>

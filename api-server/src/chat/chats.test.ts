@@ -84,7 +84,33 @@ const sent = (channel: string, receipt: Record<string, string>): SentMessage => 
   receipt,
 });
 
-function begin(messages: SentMessage[] = [], rules = ANYBODY) {
+const RUN = runIdOf(2);
+const escalate = () => store.addRun(2, { status: 'escalated' });
+const attention = async () => {
+  const [row] = await store.database.db.selectFrom('attention').selectAll().where('run_id', '=', RUN).execute();
+  return [row?.state, row?.assignee, row?.resolution];
+};
+
+/** Every button about an id, in both chats, on their way yet. */
+const everyButton = (id: string): SentMessage[] =>
+  ['slack', 'telegram'].map((channel) => ({
+    ...sent(channel, {}),
+    receipt: null,
+    message: { ...sent(channel, {}).message, buttons: [...decisionButtons(id), ...attentionButtons(id, 'open')] },
+  }));
+const decisionButtons = (id: string): Message['buttons'] =>
+  ['approve', 'reject'].map((word) => ({ label: word, value: `${word}:${id}`, style: 'plain' }));
+
+interface Sent {
+  ofApproval(id: string): SentMessage[];
+  ofRun(id: string): SentMessage[];
+}
+
+function begin(
+  messages: SentMessage[] = [],
+  rules = ANYBODY,
+  offered: Sent = { ofApproval: everyButton, ofRun: everyButton },
+) {
   const warnings: string[] = [];
   const settings = NotificationsBlock.parse({
     telegram: { bot_token: BOT_TOKEN, chat_id: CHAT, api_url: telegram.url },
@@ -95,6 +121,7 @@ function begin(messages: SentMessage[] = [], rules = ANYBODY) {
     http: httpExecutor(['0.0.0.0/0']),
     decide: approvals.decide,
     attend: attendBy({ escalations, rules, teamOf: async () => 'payments' }),
+    messages: { ofApproval: async (id) => offered.ofApproval(id), ofRun: async (id) => offered.ofRun(id) },
     onOutcome: (listener) => {
       approvals.onClosed((approval) => listener(outcomeOfApproval(approval, async () => messages)));
       escalations.onChanged((changed) => listener(outcomeOfRun(changed, async () => messages)));
@@ -196,6 +223,28 @@ test('other chats and channels are not heard', async () => {
 });
 
 test.each([
+  ['of a message without it, as one that does not show all of a call', `reject:${ID}`, String(CHAT)],
+  ['of a message in another chat', `approve:${ID}`, '-5'],
+])('a button %s is not heard', async (_, value, chat) => {
+  await ask();
+  await escalate();
+  const message = { ...sent('telegram', { chat_id: chat, message_id: '42' }) };
+  const buttons = [...decisionButtons(ID), ...attentionButtons(RUN, 'open')];
+  const offered = [
+    { ...message, message: { ...message.message, buttons: buttons.filter((one) => one.value === value) } },
+  ];
+  begin([], ANYBODY, { ofApproval: () => offered, ofRun: () => offered });
+  for (const pressed of [`approve:${ID}`, `acknowledge:${RUN}`]) {
+    telegram.press(pressed);
+    await soon(() => answersOf('answerCallbackQuery').at(-1)?.['text']).toBe(
+      'This button is not offered here; act on the page of the run.',
+    );
+    telegram.calls.length = 0;
+  }
+  expect([await status(), await attention(), await auditRows()]).toEqual(['pending', ['open', null, null], []]);
+});
+
+test.each([
   '',
   'approve',
   'approve:1',
@@ -287,12 +336,6 @@ test('whoever decides, the buttons of the messages that asked go away and the ou
   });
 });
 
-const RUN = runIdOf(2);
-const escalate = () => store.addRun(2, { status: 'escalated' });
-const attention = async () => {
-  const [row] = await store.database.db.selectFrom('attention').selectAll().where('run_id', '=', RUN).execute();
-  return [row?.state, row?.assignee, row?.resolution];
-};
 const escalation = (channel: string, receipt: Record<string, string>): SentMessage => {
   const one = sent(channel, receipt);
   return { ...one, message: { ...one.message, event: 'escalate', buttons: attentionButtons(RUN, 'open') } };

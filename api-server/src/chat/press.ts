@@ -1,4 +1,5 @@
 import { ATTENTION_PRESSES, type AttentionPress } from '../notify/attention-buttons.ts';
+import type { SentMessage } from './close-messages.ts';
 import { tooLate } from '../runs/human/approval.ts';
 import type { Decided, Decider, Verdict } from '../runs/human/approval.ts';
 
@@ -11,13 +12,19 @@ export type Attend = (runId: string, asked: { press: AttentionPress; by: Decider
 export interface Pressing {
   decide: Decide;
   attend: Attend;
+  /** Our messages about a question or a run. */
+  messages: { ofApproval: MessagesOf; ofRun: MessagesOf };
 }
+
+type MessagesOf = (id: string) => Promise<readonly SentMessage[]>;
 
 /** A touch of a button under one of our messages. */
 export interface Press {
   platform: 'slack' | 'telegram';
   /** The platform's own id of the person. */
   user: string;
+  /** Ids and names of the chat in which it was touched. */
+  rooms: readonly string[];
   /** What the button carries; anybody can send anything here. */
   value: string;
 }
@@ -26,16 +33,25 @@ const VALUE = /^([a-z_]{1,20}):([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 const USER = /^[A-Za-z0-9]{1,64}$/;
 
 /** The result of a button press, in a sentence for its user. Repeated, foreign and stale presses change nothing. */
-export async function press({ decide, attend }: Pressing, { platform, user, value }: Press): Promise<string> {
+export async function press({ decide, attend, messages }: Pressing, pressed: Press): Promise<string> {
+  const { platform, user, value } = pressed;
   const [, word = '', id] = VALUE.exec(value) ?? [];
   const by: Decider = { name: `${platform}:${user}`, kind: 'chat', role: null, requestId: null };
-  if (id === undefined || !USER.test(user)) return UNKNOWN;
+  if (id === undefined || !USER.test(user) || !(isAttention(word) || isDecision(word))) return UNKNOWN;
+  const about = await (isDecision(word) ? messages.ofApproval(id) : messages.ofRun(id));
+  if (!about.some((message) => hasButton(message, pressed))) return NOT_HERE;
   if (isAttention(word)) return attend(id, { press: word, by });
-  if (!isDecision(word)) return UNKNOWN;
   const verdict: Verdict = { decision: word, fields: {}, comment: null };
   return sentenceOf(await decide(id, { verdict, by }));
 }
 
+/** Some clients send buttons of their own making, also for a question that the message does not show whole. Where a message went is known once it is there. */
+const hasButton = ({ channel, receipt, message }: SentMessage, { platform, rooms, value }: Press): boolean =>
+  channel === platform &&
+  message.buttons.some((button) => button.value === value) &&
+  (receipt === null || rooms.includes(receipt['channel'] ?? receipt['chat_id'] ?? ''));
+
+const NOT_HERE = 'This button is not offered here; act on the page of the run.';
 const UNKNOWN = 'This button is not known here.';
 const isDecision = (word: string): word is Verdict['decision'] => word === 'approve' || word === 'reject';
 const isAttention = (word: string): word is AttentionPress => ATTENTION_PRESSES.some((one) => one === word);

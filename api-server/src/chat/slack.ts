@@ -113,11 +113,11 @@ async function hear(deps: SlackDeps, app: SlackApp, payload: unknown): Promise<v
   const parsed = BlockActions.safeParse(payload);
   if (!parsed.success) return;
   const { user, channel, actions, response_url: url } = parsed.data;
-  const configured =
-    channel !== undefined && [channel.id, `#${channel.name ?? ''}`].some((name) => app.channels.has(name));
+  const rooms = channel === undefined ? [] : [channel.id, `#${channel.name ?? ''}`];
+  const configured = rooms.some((name) => app.channels.has(name));
   for (const { value = '' } of actions) {
     const text = configured
-      ? await press(deps, { platform: 'slack', user: user.id, value }).catch(
+      ? await press(deps, { platform: 'slack', user: user.id, rooms, value }).catch(
           () => 'This could not be stored; try again.',
         )
       : 'Nothing is decided from this channel.';

@@ -76,9 +76,10 @@ interface Pressed {
 }
 
 async function verdictOf(deps: TelegramDeps, { chats }: TelegramBot, { user, chat, value }: Pressed): Promise<string> {
-  const configured =
-    chat !== undefined && (chats.has(chat.id) || (chat.username !== undefined && chats.has(`@${chat.username}`)));
-  return configured ? press(deps, { platform: 'telegram', user, value }) : 'Nothing is decided from this chat.';
+  const named = chat?.username === undefined ? [] : [`@${chat.username}`];
+  const rooms = chat === undefined ? [] : [chat.id, ...named];
+  const configured = rooms.some((room) => chats.has(room));
+  return configured ? press(deps, { platform: 'telegram', user, rooms, value }) : 'Nothing is decided from this chat.';
 }
 
 const within = (signal: AbortSignal, milliseconds: number): AbortSignal =>
