@@ -117,8 +117,8 @@ export const TENANCY = [
     ],
     [
       'a run has the rights of who has the name of its pipeline now',
-      'egressAllowOf: (author) => standingOfRun(author)',
-      'egressAllowOf: (author) => standingNamed(author.pipeline)',
+      'const { admitted, tenant } = standingOfRun(author);',
+      'const { admitted, tenant } = standingNamed(author.pipeline);',
     ],
   ),
   ...mutantsOf('tenancy', 'api-server/src/executors/tenant-http.ts', 'api-server/src/runs/run/tenants.test.ts', [
