@@ -30,7 +30,6 @@ const env = {
   valueOf: (name: string) => ENV[name],
   mask: (text: string) => Object.values(ENV).reduce((masked, value) => masked.replaceAll(value, '***'), text),
 };
-
 const note = (level: string) => (fields: object, msg: string) =>
   void lines.push({ level, fields: fields as Record<string, unknown>, msg });
 
