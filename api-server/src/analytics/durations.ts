@@ -1,22 +1,28 @@
-import { addTo, emptySketch, p95Of } from './sketch.ts';
+import { bucketOf, emptySketch, p95Of, type Sketch } from './sketch.ts';
 
-/** Durations in milliseconds of which the 95th percentile is asked, by nearest rank. */
-export interface Durations {
-  add(ms: number): void;
+/** How durations in milliseconds are kept whose 95th percentile is asked, by nearest rank. */
+export interface Scale<D> {
+  /** What is added for a duration: computed once, also where it is added several times. */
+  keyOf(ms: number): number;
+  empty(): D;
+  add(to: D, key: number): void;
   /** The smallest that at least 95 of 100 do not exceed; null without any. */
-  p95(): number | null;
+  p95(of: D): number | null;
 }
 
-export function exactDurations(): Durations {
-  const all: number[] = [];
-  return {
-    add: (ms) => void all.push(ms),
-    p95: () => Float64Array.from(all).sort()[Math.floor((all.length * 95 + 99) / 100) - 1] ?? null,
-  };
-}
+export const EXACT: Scale<number[]> = {
+  keyOf: (ms) => ms,
+  empty: () => [],
+  add: (to, ms) => void to.push(ms),
+  p95: (of) => Float64Array.from(of).sort()[Math.floor((of.length * 95 + 99) / 100) - 1] ?? null,
+};
 
 /** Within 1%, in the same space however many there are. */
-export function sketchedDurations(): Durations {
-  const sketch = emptySketch();
-  return { add: (ms) => addTo(sketch, ms), p95: () => p95Of(sketch) };
-}
+export const SKETCHED: Scale<Sketch> = {
+  keyOf: bucketOf,
+  empty: emptySketch,
+  add: (to, bucket) => {
+    to[bucket] = (to[bucket] ?? 0) + 1;
+  },
+  p95: p95Of,
+};

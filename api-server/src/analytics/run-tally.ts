@@ -1,4 +1,5 @@
-import { type Durations, exactDurations, sketchedDurations } from './durations.ts';
+import { EXACT, type Scale, SKETCHED } from './durations.ts';
+import type { Sketch } from './sketch.ts';
 import type { By, Percentile, RunSum } from './sums.ts';
 
 /** What many runs have in common; one object for them. */
@@ -15,48 +16,67 @@ export interface RunTimes {
   waited: number | null;
 }
 
-export interface RunTally {
+/** Durations of some runs: all of each, all but the waiting for people, and that waiting, of those that had it. */
+export type Timed<D> = Record<'total' | 'machine' | 'waiting', D>;
+
+export interface RunTally<D = unknown> {
   add(kind: RunKind, times: RunTimes): void;
-  /** By pipeline, team, status and bucket of time; a group may come in several parts. */
+  /** The durations of a group, to which more may be added. */
+  timed(by: By, of: string | number): Timed<D>;
+  /** What was added, by pipeline, team, status and bucket of time; a group may come in several parts. */
   ended(): RunSum[];
   percentiles(by: By): Percentile[];
 }
 
-interface Timed {
-  total: Durations;
-  machine: Durations;
-  waiting: Durations;
+export interface TallyScope {
+  /** Absent for one bucket. */
+  bucketMs?: number;
 }
 
-/** Adds up runs one by one, for figures of what no sum is kept of. `bucketMs`: absent for one bucket; `isExact`: of the percentiles. */
-export function tallyRuns({ bucketMs, isExact }: { bucketMs: number | undefined; isExact: boolean }): RunTally {
-  const durations = isExact ? exactDurations : sketchedDurations;
-  const timed = (): Timed => ({ total: durations(), machine: durations(), waiting: durations() });
+/** Adds up runs one by one, for figures of what no sum is kept of. */
+export const exactTally = (scope: TallyScope): RunTally<number[]> => tallyOf(EXACT, scope);
+/** The same with percentiles within 1%, however many there are. */
+export const sketchedTally = (scope: TallyScope): RunTally<Sketch> => tallyOf(SKETCHED, scope);
+
+function tallyOf<D>(scale: Scale<D>, { bucketMs }: TallyScope): RunTally<D> {
   const sums = new Map<RunKind, Map<number, RunSum>>();
-  const groups: Record<By, Map<string | number, Timed>> = {
-    pipeline: new Map(),
-    bucket: new Map(),
-    all: new Map(),
-  };
-  const addTo = (by: By, of: string | number, { took, waited }: RunTimes): void => {
-    const group = at(groups[by], of, timed);
-    group.total.add(took);
-    group.machine.add(took - (waited ?? 0));
-    if (waited !== null) group.waiting.add(waited);
-  };
+  const groups: Record<By, Map<string, Timed<D>>> = { pipeline: new Map(), bucket: new Map(), all: new Map() };
+  const newTimed = (): Timed<D> => ({ total: scale.empty(), machine: scale.empty(), waiting: scale.empty() });
+  const timed = (by: By, of: string | number): Timed<D> => at(groups[by], String(of), newTimed);
+  const placeOf = (kind: RunKind, bucket: number): Place<D> => ({
+    kind,
+    bucket,
+    sum: at(at(sums, kind, newBuckets), bucket, () => ({ ...kind, bucket, runs: 0, durationMs: 0 })),
+    groups: [timed('pipeline', kind.pipeline), timed('bucket', bucket), timed('all', '')],
+  });
+  // Most runs are of the kind and the bucket of the one before, and there are hundreds of thousands.
+  let last: Place<D> | null = null;
   return {
-    add: (kind, times) => {
-      const bucket = bucketMs === undefined ? 0 : times.triggeredAt - (times.triggeredAt % bucketMs);
-      const sum = at(at(sums, kind, newBuckets), bucket, () => ({ ...kind, bucket, runs: 0, durationMs: 0 }));
-      sum.runs += 1;
-      sum.durationMs += times.took;
-      addTo('pipeline', kind.pipeline, times);
-      addTo('bucket', bucket, times);
-      addTo('all', '', times);
+    timed,
+    add: (kind, { triggeredAt, took, waited }) => {
+      const bucket = bucketMs === undefined ? 0 : triggeredAt - (triggeredAt % bucketMs);
+      if (last?.kind !== kind || last.bucket !== bucket) last = placeOf(kind, bucket);
+      last.sum.runs += 1;
+      last.sum.durationMs += took;
+      const total = scale.keyOf(took);
+      const machine = waited === null ? total : scale.keyOf(took - waited);
+      for (const group of last.groups) {
+        scale.add(group.total, total);
+        scale.add(group.machine, machine);
+        if (waited !== null) scale.add(group.waiting, scale.keyOf(waited));
+      }
     },
     ended: () => [...sums.values()].flatMap((buckets) => [...buckets.values()]),
-    percentiles: (by) => [...groups[by]].map(([of, group]) => percentileOf(String(of), group)),
+    percentiles: (by) => [...groups[by]].flatMap(([of, group]) => percentileOf(of, group, scale)),
   };
+}
+
+/** What a run of a kind in a bucket adds to. */
+interface Place<D> {
+  kind: RunKind;
+  bucket: number;
+  sum: RunSum;
+  groups: readonly Timed<D>[];
 }
 
 const newBuckets = (): Map<number, RunSum> => new Map();
@@ -69,13 +89,12 @@ function at<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return made;
 }
 
-function percentileOf(of: string, { total, machine, waiting }: Timed): Percentile {
-  const seconds = (durations: Durations) => (durations.p95() ?? 0) / 1000;
-  const waited = waiting.p95();
-  return {
-    of,
-    seconds: seconds(total),
-    machineSeconds: seconds(machine),
-    waitingSeconds: waited === null ? null : waited / 1000,
+function percentileOf<D>(of: string, { total, machine, waiting }: Timed<D>, { p95 }: Scale<D>): Percentile[] {
+  const seconds = (durations: D): number | null => {
+    const ms = p95(durations);
+    return ms === null ? null : ms / 1000;
   };
+  const all = seconds(total);
+  if (all === null) return [];
+  return [{ of, seconds: all, machineSeconds: seconds(machine) ?? all, waitingSeconds: seconds(waiting) }];
 }

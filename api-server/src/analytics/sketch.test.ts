@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addStored, emptySketch, GROWTH, p95Of } from './sketch.ts';
+import { addStored, bucketOf, emptySketch, p95Of } from './sketch.ts';
 
-const bucketOf = (ms: number): number => Math.ceil(Math.log(Math.max(ms, 1)) / Math.log(GROWTH));
 const exact = (values: readonly number[]): number | undefined =>
   values.toSorted((a, b) => a - b)[Math.floor((values.length * 95 + 99) / 100) - 1];
 

@@ -7,7 +7,7 @@ import { runPercentiles } from './percentiles.ts';
 import { activeRuns, sumRuns } from './run-sums.ts';
 import { asksForExecutions, oneOf, type Scope } from './scope.ts';
 import { sumSteps } from './step-sums.ts';
-import { runsWith } from './uses/read-runs.ts';
+import { runsOf } from './uses/read-runs.ts';
 
 /** All that statistics of pipelines are made of: of each pipeline, every one without a name in `scope`, or of all of them together. */
 export async function pipelineFacts(
@@ -50,7 +50,7 @@ type EndedFacts = Pick<PipelineFacts, 'ended' | 'percentiles'>;
 /** Sums and sketches know no agents and models: runs that had one are added up one by one. */
 async function endedFacts(db: Kysely<Tables>, scope: Scope, by: 'pipeline' | 'all'): Promise<EndedFacts> {
   if (asksForExecutions(scope)) {
-    const runs = await runsWith(db, scope);
+    const runs = await runsOf(db, scope);
     return { ended: runs.ended(), percentiles: runs.percentiles(by) };
   }
   const [ended, percentiles] = await Promise.all([
@@ -65,7 +65,7 @@ async function endedOverTime(
   scope: Scope & { bucketMs: number },
 ): Promise<Record<'pipelines' | 'all' | 'series', EndedFacts>> {
   if (asksForExecutions(scope)) {
-    const runs = await runsWith(db, scope);
+    const runs = await runsOf(db, scope);
     const of = (by: By): EndedFacts => ({ ended: runs.ended(), percentiles: runs.percentiles(by) });
     return { pipelines: of('pipeline'), all: of('all'), series: of('bucket') };
   }

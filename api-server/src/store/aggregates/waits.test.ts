@@ -5,7 +5,7 @@ import { NOW, openTestStore, type TestStore } from '../../web/fixtures/store.ts'
 import { closeDays } from './daily/close-days.ts';
 import { runPercentiles } from './percentiles.ts';
 import { packDays } from './uses/pack-days.ts';
-import { runsWith } from './uses/read-runs.ts';
+import { runsOf } from './uses/read-runs.ts';
 
 let store: TestStore;
 beforeEach(async () => {
@@ -135,7 +135,7 @@ test('the runs that had an agent have their waiting apart, from rows and from pa
   await addRun(4, { waits: [[0, 9]] });
   const ofReader = async () => {
     const window = { from: NOW - 30 * DAY_MS, to: null };
-    const runs = await runsWith(store.database.db, { window, stages: ['production'], agent: 'reader' });
+    const runs = await runsOf(store.database.db, { window, stages: ['production'], agent: 'reader' });
     return runs.percentiles('pipeline').toSorted((a, b) => (a.of < b.of ? -1 : 1));
   };
   const [asks, quick] = await ofReader();

@@ -44,3 +44,13 @@ export function daysIn({ from, to }: Window, closed: number | null): DaysIn | nu
   if (first >= last) return null;
   return { days: { from: first, to: last }, rest: [...(from < first ? [{ from, to: first }] : []), ...behind] };
 }
+
+/** Windows with no more closed days than this have exact percentiles. */
+export const EXACT_DAYS = 7;
+
+/** The closed days of a long window, whose durations sketches say; null for a short one. */
+export async function sketchedDays(db: Kysely<Tables>, scope: Scope): Promise<DaysIn | null> {
+  const found = daysIn(scope.window, await closedUntil(db, scope));
+  const isShort = found !== null && found.days.from !== null && found.days.to - found.days.from <= EXACT_DAYS * DAY_MS;
+  return isShort ? null : found;
+}

@@ -102,8 +102,8 @@ function placed<T>() {
 export interface Wanted {
   /** The object that stands for the kind in all parts; null where none of it is asked for. */
   kind(kind: StagedKind): StagedKind | null;
-  /** Of a run one of its uses must be so. */
-  use(use: Use): boolean;
+  /** Of a run one of its uses must be so; null where they do not matter. */
+  use: ((use: Use) => boolean) | null;
 }
 
 export interface Part {
@@ -115,7 +115,7 @@ function open({ body }: Part): Head & Columns {
   // The columns begin at multiples of their size only in memory of its own.
   const bytes = new Uint8Array(body);
   const length = new DataView(bytes.buffer).getUint32(0, true);
-  const head = JSON.parse(new TextDecoder().decode(bytes.subarray(LENGTH_BYTES, LENGTH_BYTES + length))) as Head;
+  const head = JSON.parse(Buffer.from(bytes.buffer, LENGTH_BYTES, length).toString()) as Head;
   return { ...head, ...columnsIn(bytes.buffer, headEnd(length), head) };
 }
 
@@ -124,7 +124,7 @@ export function unpackRuns(part: Part, wanted: Wanted, add: (kind: StagedKind, t
   const { runs, uses, used, ...columns } = open(part);
   const kinds = columns.kinds.map(wanted.kind);
   const waited = new Map(columns.waited);
-  const isUsed = usedBy(uses, wanted, used);
+  const isUsed = usedBy(uses, wanted.use, used);
   for (let n = 0; n < runs; n += 1) {
     const kind = kinds[columns.kind[n] ?? 0];
     if (!kind || !isUsed(n)) continue;
@@ -148,10 +148,14 @@ const hasBit = (bytes: Uint8Array, from: number, bit: number): boolean =>
   ((bytes[from + (bit >> 3)] ?? 0) & (1 << (bit & 7))) !== 0;
 
 /** Whether a run has one of the wanted uses, from its row of bits. */
-function usedBy(uses: readonly Use[], wanted: Wanted, used: Uint8Array): (run: number) => boolean {
+function usedBy(uses: readonly Use[], isWanted: Wanted['use'], used: Uint8Array): (run: number) => boolean {
+  if (isWanted === null) return () => true;
   const width = bytesFor(uses.length);
   const mask = new Uint8Array(width);
-  for (const [n, use] of uses.entries()) if (wanted.use(use)) setBit(mask, 0, n);
+  for (const [n, use] of uses.entries()) if (isWanted(use)) setBit(mask, 0, n);
   const places = [...mask.keys()].filter((at) => mask[at] !== 0);
-  return (run) => places.some((at) => ((used[run * width + at] ?? 0) & (mask[at] ?? 0)) !== 0);
+  return (run) => {
+    for (const at of places) if (((used[run * width + at] ?? 0) & (mask[at] ?? 0)) !== 0) return true;
+    return false;
+  };
 }

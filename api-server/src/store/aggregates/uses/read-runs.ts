@@ -1,33 +1,40 @@
 import { type Kysely, sql } from 'kysely';
-import { type RunTally, tallyRuns } from '../../../analytics/run-tally.ts';
+import { exactTally, type RunTally, sketchedTally } from '../../../analytics/run-tally.ts';
 import { DAY_MS, type Window } from '../../../analytics/window.ts';
 import { HOUR_MS, hourOf } from '../../../runs/state/hourly.ts';
 import type { Tables } from '../../db/schema.ts';
 import { lastMark } from '../../tables/marks.ts';
-import { all, keyed, type Scope, within } from '../scope.ts';
+import { EXACT_DAYS } from '../daily/closed-days.ts';
+import { all, asksForExecutions, keyed, type Scope, within } from '../scope.ts';
 import { RUNS_PACKED } from './pack-days.ts';
 import { type StagedKind, unpackRuns, type Wanted } from './packed-runs.ts';
 import { usedRuns } from './used-runs.ts';
 
-/** Windows with no more packed days than this have exact percentiles. */
-const EXACT_DAYS = 7;
 /** Parts of one read: few, so that other requests run between two of them. */
 const PARTS = 10;
 
 /**
- * The ended runs that were triggered in the window and had an execution of the agent and the model: of packed days from their parts, also
- * those that were removed since, of other days from rows.
+ * The ended runs that were triggered in the window and, where an agent or a model is asked for, had an execution of it: of packed days from
+ * their parts, also those that were removed since, of other days from rows. Percentiles are exact where no more than a week is packed.
  */
-export async function runsWith(db: Kysely<Tables>, scope: Scope): Promise<RunTally> {
+export async function runsOf(db: Kysely<Tables>, scope: Scope): Promise<RunTally> {
   const { from, to } = scope.window;
-  const packed = Math.min(to ?? Infinity, (await lastMark(db, RUNS_PACKED)) ?? 0);
-  const isExact = packed - (from ?? 0) <= EXACT_DAYS * DAY_MS;
-  const tally = tallyRuns({ bucketMs: scope.bucketMs, isExact });
-  await addPacked(db, { scope, to: packed }, tally);
-  for (const window of await daysOf(db, { from: Math.max(from ?? 0, packed), to }))
-    for (const { kind, times } of await usedRuns(db, { ...scope, window })) tally.add(kind, times);
+  const packed = Math.min(to ?? Infinity, await packedUntil(db));
+  const tally = packed - (from ?? 0) <= EXACT_DAYS * DAY_MS ? exactTally(scope) : sketchedTally(scope);
+  await addRuns(db, scope, tally);
   return tally;
 }
+
+/** Adds these runs to a tally. */
+export async function addRuns(db: Kysely<Tables>, scope: Scope, tally: RunTally): Promise<void> {
+  const { from, to } = scope.window;
+  const packed = Math.min(to ?? Infinity, await packedUntil(db));
+  if ((from ?? 0) < packed) await addPacked(db, { scope, to: packed }, tally);
+  for (const window of await daysOf(db, { from: Math.max(from ?? 0, packed), to }))
+    for (const { kind, times } of await usedRuns(db, { ...scope, window })) tally.add(kind, times);
+}
+
+const packedUntil = async (db: Kysely<Tables>): Promise<number> => (await lastMark(db, RUNS_PACKED)) ?? 0;
 
 async function addPacked(
   db: Kysely<Tables>,
@@ -58,7 +65,8 @@ const partsBehind = (db: Kysely<Tables>, { day, part }: { day: number; part: num
     .limit(PARTS)
     .execute();
 
-function wantedBy({ stages, pipeline, team, agent, model }: Scope): Wanted {
+function wantedBy(scope: Scope): Wanted {
+  const { stages, pipeline, team, agent, model } = scope;
   const known = new Map<string, StagedKind>();
   const sharedOf = (kind: StagedKind): StagedKind => {
     const key = JSON.stringify([kind.pipeline, kind.stage, kind.team, kind.status]);
@@ -77,7 +85,9 @@ function wantedBy({ stages, pipeline, team, agent, model }: Scope): Wanted {
   return {
     kind: (kind) =>
       of.stages.has(kind.stage) && is(of.pipeline, kind.pipeline) && is(of.team, kind.team) ? sharedOf(kind) : null,
-    use: ([usedAgent, usedModel]) => is(of.agent, usedAgent) && is(of.model, usedModel),
+    use: asksForExecutions(scope)
+      ? ([usedAgent, usedModel]) => is(of.agent, usedAgent) && is(of.model, usedModel)
+      : null,
   };
 }
 

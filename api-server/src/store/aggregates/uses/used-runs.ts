@@ -4,7 +4,18 @@ import { DAY_MS } from '../../../analytics/window.ts';
 import { keyName } from '../../../runs/state/hourly.ts';
 import { isExecution } from '../../db/rows/executions.ts';
 import type { Tables } from '../../db/schema.ts';
-import { all, type Condition, endedRuns, equals, hoursOf, keyed, oneOf, type Scope, within } from '../scope.ts';
+import {
+  all,
+  asksForExecutions,
+  type Condition,
+  endedRuns,
+  equals,
+  hoursOf,
+  keyed,
+  oneOf,
+  type Scope,
+  within,
+} from '../scope.ts';
 import { joinWaits } from '../waits.ts';
 import type { StagedKind, UsedRun } from './packed-runs.ts';
 
@@ -14,12 +25,15 @@ interface Row extends StagedKind {
   waited: number | null;
 }
 
-/** The stored runs of a window that ended and had an execution of the agent and the model. */
+/** The stored runs of a window that ended and, where an agent or a model is asked for, had an execution of it. */
 export async function usedRuns(db: Kysely<Tables>, scope: Scope): Promise<Omit<UsedRun, 'uses'>[]> {
+  const { from, where } = endedRuns(scope);
   const { rows } = await sql<Row>`
     select runs.pipeline_name as pipeline, runs.stage as stage, runs.team as team, runs.status as status, triggered_at as "triggeredAt",
       completed_at - triggered_at as took, waited_ms as waited
-    from ${byExecutions(scope)} ${joinWaits('machine', scope.window)} where ${all(endedRuns(scope).where)}`.execute(db);
+    from ${asksForExecutions(scope) ? byExecutions(scope) : from} ${joinWaits('machine', scope.window)} where ${all(where)}`.execute(
+    db,
+  );
   const kinds = new Map<string, StagedKind>();
   return rows.map(({ triggeredAt, took, waited, ...kind }) => {
     const key = JSON.stringify(kind);
