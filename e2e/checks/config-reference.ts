@@ -10,7 +10,7 @@ const INTRO = `# Configuration
 <!-- Generated from the configuration schemas by \`npm run generate\`. Do not edit. -->
 
 Each service reads one YAML file: \`npm run api-server -- --config FILE\`, \`npm run gateway -- --config FILE\`. Unknown keys, bad values and missing
-files end the start with one line that names the key. Relative paths are relative to the file. \`\${NAME}\` in a string is replaced by the
+files end the start with one line that names the file and the key. Relative paths are relative to the file. \`\${NAME}\` in a string is replaced by the
 environment variable, or by nothing where it is not set, after the YAML was parsed, so a value can never add YAML.
 
 [config/local](../config/local) is a complete pair; \`npm run demo\` runs it. A minimal pair:

@@ -109,8 +109,9 @@ test('open to everybody is possible and warned about', () => {
 
 describe('a failure is one line that names the key', () => {
   test.each([
-    ['srever: {}', 'srever: unknown key'],
-    [`${TOKENS}server: {prot: 1}`, 'server.prot: unknown key'],
+    ['srever: {}', 'srever: unknown key; did you mean "server"?'],
+    [`${TOKENS}server: {prot: 1}`, 'server.prot: unknown key; did you mean "port"?'],
+    [`${TOKENS}port: 8000`, 'port: unknown key'],
     [`${TOKENS}server: {port: 70000}`, 'server.port:'],
     [`${TOKENS}server: {port: "\${NONE}"}`, 'server.port:'],
     [`${TOKENS}server: {tls: {cert: server.crt}}`, 'server.tls.key:'],

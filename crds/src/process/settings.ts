@@ -19,7 +19,7 @@ export function readSettings<T>(text: string, schema: z.ZodType<T>, env: Environ
   const raw = yaml.value ?? {};
   const parsed = schema.safeParse(expandEnv(raw, env));
   if (parsed.success) return { ok: true, settings: parsed.data, raw };
-  return { ok: false, message: describe(plainIssues(parsed.error.issues), raw, env) };
+  return { ok: false, message: describe(plainIssues(parsed.error.issues, schema), raw, env) };
 }
 
 /**

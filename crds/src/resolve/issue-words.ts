@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { meantKey } from './meant-key.ts';
 
 /** A problem and its location. */
 export interface PlainIssue {
@@ -8,11 +9,14 @@ export interface PlainIssue {
   unknownKey: boolean;
 }
 
-/** Zod's issues in words; each unknown key is a separate issue with its own location. */
-export const plainIssues = (issues: readonly z.core.$ZodIssue[]): PlainIssue[] =>
+/** Zod's issues in words; each unknown key is a separate issue with its own location, and names the key of `schema` that was meant. */
+export const plainIssues = (issues: readonly z.core.$ZodIssue[], schema?: z.ZodType): PlainIssue[] =>
   issues.flatMap((issue): PlainIssue[] =>
     issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => ({ path: [...issue.path, key], msg: 'unknown key', unknownKey: true }))
+      ? issue.keys.map((key) => {
+          const msg = `unknown key${schema ? meantKey(key, schema) : ''}`;
+          return { path: [...issue.path, key], msg, unknownKey: true };
+        })
       : [{ path: issue.path, msg: issueWords(issue), unknownKey: false }],
   );
 

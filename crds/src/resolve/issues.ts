@@ -1,6 +1,7 @@
-import { z } from 'zod';
-import { closestName, didYouMean } from '../references/closest-name.ts';
+import type { z } from 'zod';
+import { closestName } from '../references/closest-name.ts';
 import { issueWords } from './issue-words.ts';
+import { meantKey } from './meant-key.ts';
 import type { Finding, Loc } from '../problem.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -21,33 +22,14 @@ function flatten(issues: readonly Issue[], base: Loc, parsed: Parsed): Finding[]
   return issues.flatMap((issue) => {
     const loc: Loc = [...base, ...issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part))];
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({ loc: [...loc, key], msg: unknownKey(key, parsed.schema) }));
+      return issue.keys.map((key) => ({
+        loc: [...loc, key],
+        msg: `unknown key "${key}"${meantKey(key, parsed.schema)}`,
+      }));
     if (issue.code === 'invalid_union') return fromUnion(issue, loc, parsed);
     if (issue.code === 'invalid_key' || issue.code === 'invalid_element') return flatten(issue.issues, loc, parsed);
     return [{ loc, msg: describe(issue, valueAt(input, loc)) }];
   });
-}
-
-/** A key that exists elsewhere in the definition is not a mistake in writing. */
-function unknownKey(key: string, schema: z.ZodType): string {
-  const keys = keysOf(schema);
-  return `unknown key "${key}"${keys.has(key) ? '' : didYouMean(key, keys)}`;
-}
-
-const known = new WeakMap<z.ZodType, ReadonlySet<string>>();
-
-/** Every key that a schema names at any depth; found once, with the first mistake. */
-function keysOf(schema: z.ZodType): ReadonlySet<string> {
-  const found =
-    known.get(schema) ?? new Set(keysBelow(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })));
-  known.set(schema, found);
-  return found;
-}
-
-function keysBelow(node: unknown): string[] {
-  if (!isObject(node)) return Array.isArray(node) ? node.flatMap(keysBelow) : [];
-  const own = isObject(node['properties']) ? Object.keys(node['properties']) : [];
-  return [...own, ...Object.values(node).flatMap(keysBelow)];
 }
 
 function describe(issue: Issue, value: unknown): string {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -44,8 +44,8 @@ test('paths are relative to the file', () => {
 
 describe('what ends the start, in one line that names the key', () => {
   test.each([
-    ['serverr: {}', 'serverr: unknown key'],
-    ['server: {prot: 1}', 'server.prot: unknown key'],
+    ['serverr: {}', 'serverr: unknown key; did you mean "server"?'],
+    ['server: {prot: 1}', 'server.prot: unknown key; did you mean "port"?'],
     ['server: {port: 70000}', 'server.port: must be at most 65535'],
     ['limits: {max_concurrent_runs: 0}', 'limits.max_concurrent_runs: must be at least 1'],
     ['providers: {a: {type: chatgpt}}', 'providers.a.type: '],
@@ -53,6 +53,7 @@ describe('what ends the start, in one line that names the key', () => {
     ['providers: {a: {type: demo, default: true}, b: {type: demo, default: true}}', 'providers.b.default: '],
     ['mcp_servers: {a: {}}', 'mcp_servers.a: needs one of'],
     ['mcp_servers: {a: {command: x, shell: true}}', 'mcp_servers.a.shell: unknown key'],
+    ['mcp_servers: {a: {command: x, arg: [y]}}', 'mcp_servers.a.arg: unknown key; did you mean "args"?'],
     ['mcp_servers: {a: {command: 1}}', 'mcp_servers.a.command: expected string, received number'],
     ['mcp_servers: {a: {command: x, cwd: /nowhere}}', 'mcp_servers.a.cwd: no such directory'],
     ['mcp_servers: {"a/b": {command: x}}', 'mcp_servers.a/b: '],
@@ -92,6 +93,15 @@ describe('what ends the start, in one line that names the key', () => {
     const loaded = parseConfig(text, directory, {});
     expect(loaded.ok ? 'accepted' : loaded.message).toContain(message);
     expect(loaded.ok ? '' : loaded.message).not.toContain('\n');
+  });
+
+  test('the file is named', () => {
+    const file = join(directory, 'gateway.yaml');
+    writeFileSync(file, 'server: {prot: 1}');
+    expect(loadConfig(file, {})).toEqual({
+      ok: false,
+      message: `${file}: server.prot: unknown key; did you mean "port"?`,
+    });
   });
 
   test('a file that is not there', () => {

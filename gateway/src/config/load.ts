@@ -9,7 +9,7 @@ const NEEDS_ADDRESS = new Set(['openai_compatible', 'azure']);
 
 /**
  * Reads a configuration file: YAML, `${ENV}`, defaults, absolute paths.
- * A failure is one line that names the key.
+ * A failure is one line that names the file and the key.
  */
 export function loadConfig(path: string, env: Environment): LoadedConfig {
   let text: string;
@@ -18,10 +18,12 @@ export function loadConfig(path: string, env: Environment): LoadedConfig {
   } catch (error) {
     return { ok: false, message: `--config: cannot read ${path}: ${reasonOf(error)}` };
   }
-  return parseConfig(text, dirname(resolve(path)), env);
+  const file = resolve(path);
+  const parsed = parseConfig(text, dirname(file), env);
+  return parsed.ok ? parsed : { ok: false, message: `${file}: ${parsed.message}` };
 }
 
-/** The same for a text; relative paths are resolved against `baseDir`. */
+/** The same for a text, without the name of a file; relative paths are resolved against `baseDir`. */
 export function parseConfig(text: string, baseDir: string, env: Environment): LoadedConfig {
   const read = readSettings(text, GatewayConfig, env);
   if (!read.ok) return read;

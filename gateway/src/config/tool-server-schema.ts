@@ -108,7 +108,7 @@ export const ToolServerEntry = z.unknown().transform((value, context): ToolServe
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  for (const { path, msg } of plainIssues(parsed.error.issues))
+  for (const { path, msg } of plainIssues(parsed.error.issues, schema))
     context.addIssue({ code: 'custom', path, message: msg });
   return z.NEVER;
 });
