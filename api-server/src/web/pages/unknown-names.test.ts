@@ -22,6 +22,16 @@ test.each([
   expect(body).toContain(names);
 });
 
+test.each([
+  ['agents/raeder', 'Did you mean reader? Available: reader, triage.'],
+  ['steps/observ', 'Did you mean observe? Available: observe.'],
+  ['pipelines/host-laod', 'Did you mean host-load? Available: host-load.'],
+])('/ui/%s says which name was probably meant', async (place, said) => {
+  const world = { definitions: { pipelines: [pipeline] }, agents, agentVersions: undefined };
+  const { get } = await pagesWith(world);
+  expect((await get(`/ui/${place}`)).body).toContain(said);
+});
+
 test('of many names some are said', () => {
   expect(available([])).toBe('None is available.');
   expect(available(Array.from({ length: 15 }, (_, at) => `n${at}`))).toMatch(/^Available: n0, .* and 3 more\.$/);

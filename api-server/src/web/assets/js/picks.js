@@ -5,6 +5,7 @@ function count() {
   const all = boxes();
   const picked = all.filter((box) => box.checked).length;
   for (const place of document.querySelectorAll('[data-picked]')) place.textContent = String(picked);
+  for (const button of document.querySelectorAll('[data-pick-two]')) button.hidden = picked !== 2;
   const whole = document.querySelector('[data-pick-all]');
   if (!whole) return;
   whole.checked = picked > 0 && picked === all.length;

@@ -12,6 +12,7 @@ function timeOf(utc) {
   const time = document.createElement('time');
   time.dateTime = dateOf(utc).toISOString();
   time.title = utc;
+  time.dataset.utc = utc;
   time.textContent = localOf(utc);
   return time;
 }
@@ -27,10 +28,19 @@ function localise() {
     const parts = node.data.split(EVERY_UTC).flatMap((text, at) => (times[at] ? [text, timeOf(times[at])] : [text]));
     node.replaceWith(...parts);
   }
-  for (const time of document.querySelectorAll('main time[data-age][title$="UTC"]:not([data-utc])')) {
-    time.dataset.utc = time.title;
-    time.title = `${localOf(time.title)}\n${time.title}`;
-  }
+  for (const time of document.querySelectorAll('main time[title$="UTC"]:not([data-utc])')) localiseTime(time);
+}
+
+/** A time that stands as one, with its age, in full or as a time of day. */
+function localiseTime(time) {
+  const utc = time.title.match(UTC)?.[0];
+  if (!utc) return;
+  const local = localOf(utc);
+  const text = time.childNodes.length === 1 ? time.textContent : '';
+  if (text === utc) time.textContent = local;
+  if (text === utc.slice(11, 19)) time.textContent = local.slice(11, 19);
+  time.title = `${time.title.replace(utc, local)}\n${utc}`;
+  time.dataset.utc = utc;
 }
 
 export function watchTimes() {

@@ -1,4 +1,4 @@
-import { NAME_PATTERN, available } from '@signalbox/crds';
+import { meantOrAvailable, NAME_PATTERN } from '@signalbox/crds';
 import type { FastifyInstance } from 'fastify';
 import { type PageContext, sendPage, sendProblem } from '../page.ts';
 import { paths } from '../paths.ts';
@@ -8,7 +8,7 @@ import { agentView } from './view.ts';
 const unknownAgent = (name: string, agents: readonly string[]) => ({
   status: 404,
   title: 'There is no such agent',
-  text: `Unknown agent ${name.slice(0, 64)}: the gateway has none of this name, and no step has used one. ${available(agents)}`,
+  text: `Unknown agent ${name.slice(0, 64)}: the gateway has none of this name, and no step has used one. ${meantOrAvailable(name, agents)}`,
   action: { href: paths.agents(), label: 'All agents' },
 });
 

@@ -1,5 +1,5 @@
 import { apiPath } from '../curl.ts';
-import { duration, exactTime, shorten } from '../format.ts';
+import { age, duration, exactTime, shorten } from '../format.ts';
 import { paths } from '../paths.ts';
 import { actionWords } from '../runs/result/view.ts';
 import { plural, runTitle, trustBar } from '../runs/row.ts';
@@ -53,7 +53,7 @@ export function approvalCard(approval: ApprovalLine, input: CardInput) {
     left: pending ? leftOf(approval.expires_at, input.now) : '',
     untilExact: exactTime(approval.expires_at),
     ...(pending ? waitingParts(approval, input) : { form: null, readOnly: null, rules: [] }),
-    ended: pending ? null : endOf(approval),
+    ended: pending ? null : endOf(approval, input.now),
   };
 }
 
@@ -139,10 +139,11 @@ export function leftOf(expires: string, now: number): string {
 
 const ENDINGS = { approved: 'approved by', rejected: 'rejected by' } as const;
 
-function endOf({ status, decided_by, decided_at, comment, answers }: ApprovalLine) {
+function endOf({ status, decided_by, decided_at, comment, answers }: ApprovalLine, now: number) {
   const who = status === 'approved' || status === 'rejected' ? `${ENDINGS[status]} ${decided_by ?? ''}` : WHY[status];
   const values = Object.entries(answers ?? {}).map(([name, value]) => ({ name, value: String(value) }));
-  return { who, at: decided_at, exact: decided_at === null ? '' : exactTime(decided_at), comment, values };
+  const at = decided_at === null ? { exact: '', age: '' } : { exact: exactTime(decided_at), age: age(decided_at, now) };
+  return { who, at: decided_at, ...at, comment, values };
 }
 
 const WHY: Record<string, string> = {

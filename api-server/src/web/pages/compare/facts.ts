@@ -34,13 +34,20 @@ export const moneyIn = (currency: string): Unit => ({ write: (value) => money(va
 
 type Known = number | null | undefined;
 
-/** A number of both with the difference; null where neither has one. */
+/** A number of both with the difference; null where neither has one. A number that only one has is not known of the other: no difference. */
 export function numberFact(label: string, [a, b]: readonly [Known, Known], unit: Unit): Fact | null {
   const shown = (value: Known) => (value === null || value === undefined ? NONE : unit.write(value));
   if (shown(a) === NONE && shown(b) === NONE) return null;
   const delta = typeof a === 'number' && typeof b === 'number' ? b - a : null;
   const words = delta === null ? '' : signed(delta, unit);
-  return { label, a: shown(a), b: shown(b), delta: words, tone: toneOf(delta, unit), differs: shown(a) !== shown(b) };
+  return {
+    label,
+    a: shown(a),
+    b: shown(b),
+    delta: words,
+    tone: toneOf(delta, unit),
+    differs: delta !== null && shown(a) !== shown(b),
+  };
 }
 
 /** `+0.12`, `−3.4 s`, `±0` where rounding leaves nothing. */

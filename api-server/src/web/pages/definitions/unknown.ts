@@ -1,4 +1,4 @@
-import { available } from '@signalbox/crds';
+import { meantOrAvailable } from '@signalbox/crds';
 import type { FastifyRequest } from 'fastify';
 import type { PageDeps } from '../page-deps.ts';
 import { paths } from '../paths.ts';
@@ -10,7 +10,7 @@ export function unknownPipeline({ definitions }: Pick<PageDeps, 'definitions'>, 
   return {
     status: 404,
     title: 'There is no such pipeline',
-    text: `Unknown pipeline ${name.slice(0, 64)}: it was renamed or removed, or its file has an error. ${available(names)}`,
+    text: `Unknown pipeline ${name.slice(0, 64)}: it was renamed or removed, or its file has an error. ${meantOrAvailable(name, names)}`,
     action: { href: paths.pipelines(), label: 'All pipelines' },
   };
 }

@@ -14,6 +14,7 @@ interface Use {
 /** Everything that may start a run of a pipeline: alerts, its schedule, steps of others, people. */
 export function usesOf(entry: Snapshot['pipelines'][number], { pipelines }: Snapshot): Use[] {
   const { name, config } = entry;
+  if (config.suspend) return [SUSPENDED];
   const callers = pipelines.filter((other) => startedBy(other.config).includes(name));
   const links = callers.map((other) => ({ name: other.name, href: paths.pipeline(other.name) }));
   return [
@@ -25,6 +26,8 @@ export function usesOf(entry: Snapshot['pipelines'][number], { pipelines }: Snap
 }
 
 const PLAIN = { links: [], note: null };
+
+const SUSPENDED = { ...PLAIN, icon: 'stopped', text: 'Nothing, as long as it is suspended.' };
 
 /** Alerts go to the first pipeline that matches, in load order. */
 function alertUse({ name, config }: Snapshot['pipelines'][number], pipelines: Snapshot['pipelines']): Use {

@@ -209,4 +209,9 @@ test('what starts a pipeline is said: alerts in their order, its schedule, steps
     { text: 'As a sub-run, a step of', links: [{ name: 'caller', href: '/ui/pipelines/caller' }] },
     { note: 'POST /pipelines/swept/run' },
   ]);
+  const held = { ...entry, name: 'held', config: { ...entry.config, suspend: true } };
+  const one = snapshotOf({ pipelines: [held] });
+  expect(pipelineView(one.byName.get('held')!, one, AROUND).uses).toMatchObject([
+    { text: 'Nothing, as long as it is suspended.' },
+  ]);
 });

@@ -37,7 +37,7 @@ export const problemRows = (problems: DefinitionProblem[]) =>
     }));
 
 /** A message that says something of a key begins with the key: `prompt_template is required`. */
-const messageOf = ({ loc, msg }: DefinitionProblem): string =>
+export const messageOf = ({ loc, msg }: Pick<DefinitionProblem, 'loc' | 'msg'>): string =>
   /^(is|must|has|needs) /.test(msg) && typeof loc.at(-1) === 'string' ? `${loc.at(-1)} ${msg}` : msg;
 
 /** Problems by file, with the state of a file that has an error. */
@@ -141,7 +141,6 @@ export function pipelineView(entry: LoadedPipeline, definitions: Snapshot, { row
     runsPath: paths.runs({ pipeline: entry.name }),
     replay: singleSteps(config).some(asksAgent) ? paths.replayRange({ pipeline: entry.name }) : null,
     facts: [
-      { label: 'Stage', value: config.stage },
       { label: 'Version', value: String(config.version ?? '–') },
       { label: 'Matches', value: matchText(config.trigger?.match) },
       { label: 'Dedup', value: dedupText(config.trigger?.dedup) },

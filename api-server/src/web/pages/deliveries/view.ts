@@ -21,7 +21,7 @@ const LOOKS: Record<DeliveryLine['outcome'], StatusLook> = {
 };
 
 const FATES: Record<DeliveryDetail['alerts'][number]['fate'], StatusLook> = {
-  run: { icon: 'completed', word: 'Run', tone: 'good' },
+  run: { icon: 'completed', word: 'Started a run', tone: 'good' },
   merged: { icon: 'branch', word: 'Merged', tone: 'good' },
   suppressed: { icon: 'half', word: 'Known already', tone: 'quiet' },
   no_pipeline: { icon: 'alert', word: 'No pipeline', tone: 'bad' },

@@ -33,6 +33,15 @@ test('a run that waits for a person counts as waiting, not as running', () => {
   const model = view({ running, open: page(runLine({ status: 'escalated' })) });
   expect(figures(model)).toMatchObject({ 'Running now': '1', 'Waiting for you': '2' });
   expect(model.panels[1]!.rows.map((row) => row.detail)).toEqual(['waiting for a decision', null]);
+  expect(model.tiles[1]!.note).toBe('1 to decide, 1 to acknowledge');
+  expect(model.panels[1]!.also).toEqual({ href: '/ui/approvals', label: 'Approvals' });
+});
+
+test('runs that wait for a decision hide no escalation', () => {
+  const asking = Array.from({ length: 8 }, () => runLine({ status: 'running', waiting_on: 'human' }));
+  const model = view({ running: page(...asking), open: page(runLine({ status: 'escalated' })) });
+  const asked = 'waiting for a decision';
+  expect(model.panels[1]!.rows.map((row) => row.detail)).toEqual([asked, asked, asked, null, asked, asked]);
 });
 
 test('failed and aborted runs stand together, and so does their link', () => {

@@ -12,6 +12,8 @@ import { statusLook } from '../status.ts';
 import { trendView } from './trend.ts';
 
 const SHOWN = 6;
+/** Of them runs that wait for a decision: they hide no escalation. */
+const SHOWN_ASKED = 3;
 /** What waits for people, under the look of an escalated run. */
 const OPEN = { status: 'escalated', query: { attention: 'open' } };
 /** Both statuses need a person. */
@@ -44,9 +46,10 @@ const line = (input: OverviewInput, detail: (run: RunLine) => string | null) => 
 
 /** The overview: runs that are active, wait for a person or failed, and pipelines that may leave testing. */
 export function overviewView(input: OverviewInput) {
-  const waiting = [...input.running.runs.filter((run) => run.waiting_on === 'human'), ...input.open.runs];
+  const asked = input.running.runs.filter((run) => run.waiting_on === 'human');
+  const waiting = [...asked.slice(0, SHOWN_ASKED), ...input.open.runs, ...asked.slice(SHOWN_ASKED)];
   const running = input.running.runs.filter((run) => run.waiting_on !== 'human');
-  const onPeople = input.running.runs.length - running.length;
+  const onPeople = asked.length;
   const counts = {
     running: counted(input.running, -onPeople),
     waiting: counted(input.open, onPeople),
@@ -63,7 +66,7 @@ export function overviewView(input: OverviewInput) {
     lead: seen === 0 ? 'Nothing has run yet.' : lead(counts),
     tiles: [
       tile({ status: 'running', label: 'Running now', counted: counts.running, note: 'in progress' }),
-      tile({ ...OPEN, label: 'Waiting for you', counted: counts.waiting, note: 'to decide or acknowledge' }),
+      tile({ ...OPEN, label: 'Waiting for you', counted: counts.waiting, note: waitingNote(onPeople, input.open) }),
       tile({ status: FAILED, label: 'Failed', counted: counts.failed, note: 'or aborted, last 24 hours' }),
       tile({ status: 'completed', label: 'Completed', counted: counts.completed, note: 'last 24 hours' }),
     ],
@@ -81,6 +84,7 @@ export function overviewView(input: OverviewInput) {
         title: 'Waiting for you',
         rows: waiting.slice(0, SHOWN).map(line(input, whyItWaits)),
         none: 'No run waits for a person.',
+        also: onPeople > 0 ? { href: paths.approvals(), label: 'Approvals' } : null,
       }),
       panel({
         status: FAILED,
@@ -131,6 +135,12 @@ function lead({ waiting, failed }: Record<'waiting' | 'failed', Counted>): strin
   return `${parts.filter((part) => part !== null).join(', ')}.`;
 }
 
+/** The list behind the tile has those that wait to be acknowledged, so both are counted. */
+const waitingNote = (asked: number, open: RunsPage): string =>
+  asked > 0 && open.total > 0
+    ? `${count(asked)} to decide, ${counted(open).figure} to acknowledge`
+    : 'to decide or acknowledge';
+
 const whyItWaits = (run: RunLine): string | null => (run.waiting_on === 'human' ? 'waiting for a decision' : null);
 
 interface Behind {
@@ -157,8 +167,17 @@ function tile({
   };
 }
 
-const panel = <Row>({ status, query, ...rest }: Behind & { title: string; rows: Row[]; none: string }) => ({
+interface Panel<Row> extends Behind {
+  title: string;
+  rows: Row[];
+  none: string;
+  /** Another list that its rows are from. */
+  also?: { href: string; label: string } | null;
+}
+
+const panel = <Row>({ status, query, also = null, ...rest }: Panel<Row>) => ({
   ...rest,
+  also,
   id: status.split(',')[0],
   more: rest.rows.length > 0 ? paths.runs(query ?? { status, replay: 'false' }) : null,
 });

@@ -29,10 +29,6 @@ function costFact({ cost, unpriced_steps }: ShownRun['totals'], currency: string
 const cachedPart = ({ cached_input_tokens: cached }: ShownRun['totals']): string =>
   cached === null ? '' : ` (${count(cached)} cached)`;
 
-/** The run of a batch leads to its report. */
-const reportOf = ({ id, replay_of: replay }: ShownRun): FactInput[] =>
-  replay === undefined ? [] : [{ label: 'Replay', value: 'Report', href: paths.replay(id) }];
-
 /** How many warnings there are, what they say, and the first step that has some. */
 function warningsFact({ id, warning_count: value, steps }: ShownRun): FactInput {
   const warned = steps.filter(({ trust_report: report }) => (report?.warnings ?? []).length > 0);
@@ -79,7 +75,6 @@ export function runFacts(run: ShownRun, at: { now: number; currency: string }): 
     costFact(run.totals, at.currency),
     ...(run.warning_count === 0 ? [] : [warningsFact(run)]),
     { label: 'Source', value: run.source },
-    ...reportOf(run),
     {
       label: 'Team',
       value: run.team ?? '–',

@@ -153,7 +153,8 @@ export function runView(given: RunInput) {
     commands: runCommands(run.id, offered),
     facts: runFacts(run, input),
     alert: alertView(run),
-    graph: graphView(plan, {
+    report: run.replay_of === undefined ? null : paths.replay(run.id),
+    graph: graphView(run.replay_of === undefined ? plan : [], {
       runStatus: run.status,
       chosen: name,
       now,

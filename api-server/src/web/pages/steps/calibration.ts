@@ -20,7 +20,7 @@ export function calibrationView(step: string, buckets: readonly BucketView[], { 
   return {
     open: cards.slice(0, MOST_OPEN),
     folded: cards.slice(MOST_OPEN),
-    more: plural(Math.max(0, cards.length - MOST_OPEN), 'bucket'),
+    more: plural(Math.max(0, cards.length - MOST_OPEN), 'more bucket'),
     nMin,
     binWidth,
     runs: paths.runs({ stage: 'production', status: 'completed' }),

@@ -1,4 +1,4 @@
-import { NAME_PATTERN, available } from '@signalbox/crds';
+import { meantOrAvailable, NAME_PATTERN } from '@signalbox/crds';
 import type { FastifyInstance } from 'fastify';
 import { SUMMARY, unlessBusy } from '../insights/summary.ts';
 import type { PageDeps } from '../page-deps.ts';
@@ -14,7 +14,7 @@ const unknownStep = ({ definitions }: Pick<PageDeps, 'definitions'>, name: strin
   return {
     status: 404,
     title: 'There is no such step',
-    text: `Unknown step ${name.slice(0, 64)}: it is neither in the library nor in a pipeline, and never ran. ${available([...names])}`,
+    text: `Unknown step ${name.slice(0, 64)}: it is neither in the library nor in a pipeline, and never ran. ${meantOrAvailable(name, [...names])}`,
     action: { href: paths.steps(), label: 'All steps' },
   };
 };

@@ -42,7 +42,7 @@ export function stepPageView(name: string, definitions: Snapshot, past: StepPast
     library,
     name,
     listPath: paths.steps(),
-    places: places.map(placeLine),
+    places: places.filter((place) => pipeline === null || place.pipeline === pipeline).map(placeLine),
     busy: past === null,
     gone: !isLoaded,
     ran: versions !== null,

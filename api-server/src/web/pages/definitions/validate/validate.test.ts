@@ -19,6 +19,7 @@ test('an error stands at its line, and nothing can be saved', async () => {
   const { body } = await post('/ui/validate', { ...csrf, yaml: YAML, act: 'save' });
   expect(body).toContain('<a class="link" href="#L3">line 3</a> <span class="mono">steps.0.executor</span>');
   expect(body).toContain('<tr id="L3" class="is-bad">');
+  expect(body).toContain('executor is required');
   expect(body).toContain('1 error. Nothing was written.');
   expect(body).not.toContain('value="save"');
   expect(deps.changes).toEqual([]);

@@ -3,6 +3,7 @@ import type { WriteKind } from '../../../../service/definitions/writes.ts';
 import type { Validation, Written } from '../../../../service/views/definition-write.ts';
 import { sentence } from '../../format.ts';
 import { paths } from '../../paths.ts';
+import { messageOf } from '../view.ts';
 import { plural } from '../../runs/row.ts';
 import { MAX_LINES, yamlLines } from '../yaml/yaml-lines.ts';
 
@@ -80,6 +81,6 @@ const findingsOf = (result: Validation) =>
       line,
       href: line === null || line > MAX_LINES ? null : `#L${line}`,
       loc: loc.join('.'),
-      msg: msg.replace(/^line \d+, column \d+: /, ''),
+      msg: messageOf({ loc, msg: msg.replace(/^line \d+, column \d+: /, '') }),
     })),
   );

@@ -1,4 +1,4 @@
-import { clock, count } from '../../format.ts';
+import { clock, count, exactTime } from '../../format.ts';
 import type { LogLine } from '../../../../service/views/run.ts';
 
 const MAX_STEP = 500;
@@ -12,7 +12,8 @@ const LEVELS: Record<string, { tone: string; word: string }> = {
 function logOf(lines: LogLine[], most: number, hrefOf: ((step: string) => string) | null) {
   const shown = lines.slice(-most).map((line) => ({
     time: clock(line.ts),
-    exact: line.ts,
+    at: line.ts,
+    exact: exactTime(line.ts),
     tone: LEVELS[line.level]?.tone ?? 'quiet',
     level: LEVELS[line.level]?.word ?? line.level,
     event: line.event,

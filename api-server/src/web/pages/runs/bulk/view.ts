@@ -41,7 +41,7 @@ const LOOKS: Record<Action, Look> = {
       return `Stops ${plural(active, 'run')} that ${active === 1 ? 'has' : 'have'} not ended. Completed steps are kept.`;
     },
   },
-  rerun: { verb: 'Run again', effect: costOfReruns },
+  rerun: { verb: 'Rerun', effect: costOfReruns },
 };
 
 export const isAction = (text: unknown): text is Action => typeof text === 'string' && Object.hasOwn(LOOKS, text);
