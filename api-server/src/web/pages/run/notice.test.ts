@@ -44,6 +44,6 @@ test.each([
 
 test('a run that waits by its sub-run says where to decide', () => {
   const waiting = (waiting_on: string) => noticeOf(runDetail({ status: 'running', waiting_on }));
-  expect(waiting('human')).toMatchObject({ title: 'Waiting for a decision' });
+  expect(waiting('human')).toMatchObject({ title: 'Waiting for a decision', action: { href: '#step' } });
   expect(waiting('run:1')).toMatchObject({ title: 'Waiting on a sub-run', next: expect.stringContaining('open it') });
 });

@@ -7,9 +7,11 @@ export interface Notice {
   title: string;
   text: string;
   next: string;
+  /** Where to do it on this page. */
+  action: { href: string; label: string } | null;
 }
 
-const NOTICES: Record<string, (run: ShownRun) => Omit<Notice, 'text'>> = {
+const NOTICES: Record<string, (run: ShownRun) => Omit<Notice, 'text' | 'action'>> = {
   failed: (run) => ({
     tone: 'bad',
     icon: 'failed',
@@ -83,7 +85,8 @@ const DECISION = {
   tone: 'wait',
   icon: 'waiting',
   title: 'Waiting for a decision',
-  next: 'Approve or reject it in the step below; then the run continues.',
+  next: 'Approve or reject it; then the run continues.',
+  action: { href: '#step', label: 'Decide below' },
 } as const;
 
 /** The banner: what happened and what to do next; null for a run that completed. */
@@ -97,11 +100,12 @@ export function noticeOf(run: ShownRun): Notice | null {
       title: 'Waiting on a sub-run',
       text,
       next: 'The sub-run waits for a decision: open it below. Then this run continues.',
+      action: { href: '#children', label: 'See sub-runs' },
     };
   }
   const base = NOTICES[run.status]?.(run);
   if (base === undefined) return null;
-  return { ...base, text: whatHappened(run) };
+  return { ...base, text: whatHappened(run), action: null };
 }
 
 /** The reason in words; where the gate decided, the evidence of the step has the details. */
