@@ -14,6 +14,7 @@ export * from './language/json-schema.ts';
 export * from './kinds/library-step.ts';
 export * from './resolve/manifest.ts';
 export * from './references/available.ts';
+export { didYouMean } from './references/closest-name.ts';
 export * from './language/match.ts';
 export * from './names.ts';
 export * from './kinds/notification.ts';

@@ -346,7 +346,7 @@ test('a button acknowledges a run, is answered, and is audited by platform and u
   begin();
   await connected();
   slack.press(`acknowledge:${RUN}`);
-  await soon(saidBySlack).toEqual(['Acknowledged, assigned to slack:U0ADA.']);
+  await soon(saidBySlack).toEqual(['Acknowledged, assigned to you.']);
   expect(await attention()).toEqual(['acknowledged', 'slack:U0ADA', null]);
   expect(await auditRows()).toMatchObject([
     { actor: 'slack:U0ADA', actor_kind: 'chat', role: null, action: 'acknowledge', run_id: RUN },
@@ -374,7 +374,7 @@ test('where approvers are named, only those of the team act on its runs from a c
   await soon(() => answersOf('answerCallbackQuery').at(-1)?.['text']).toBe(refused('telegram:77'));
   expect([await attention(), await auditRows()]).toEqual([['open', null, null], []]);
   slack.press(`acknowledge:${RUN}`);
-  await soon(() => saidBySlack().at(-1)).toBe('Acknowledged, assigned to slack:U0ADA.');
+  await soon(() => saidBySlack().at(-1)).toBe('Acknowledged, assigned to you.');
   expect(await auditRows()).toMatchObject([{ actor: 'slack:U0ADA', actor_kind: 'chat', action: 'acknowledge' }]);
 });
 
@@ -388,7 +388,7 @@ test('whoever acts on a run, its messages say so and keep the buttons for what c
   await escalations.acknowledge(RUN, { note: 'on it' }, by);
   const edits = () => slack.calls.filter(({ path }) => path === '/chat.update').map(({ body }) => JSON.stringify(body));
   await soon(() => edits().length).toBe(1);
-  expect(edits()[0]).toContain('Acknowledged by ada, assigned to ada: on it');
+  expect(edits()[0]).toContain('Acknowledged by ada: on it');
   expect(edits()[0]).toContain(`resolve:${RUN}`);
   expect(edits()[0]).not.toContain(`acknowledge:${RUN}`);
   await soon(() => answersOf('editMessageText')).toMatchObject([

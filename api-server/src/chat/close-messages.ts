@@ -61,7 +61,7 @@ async function close(
   sent: SentMessage,
   { outcome: { sentence, buttons }, signal }: Closing,
 ): Promise<void> {
-  const text = [...sent.message.text, { kind: 'value' as const, text: `\n\n${sentence}` }];
+  const text = [...sent.message.text, ...saidBy(sentence, sent.channel)];
   // A message that had no buttons, because nobody would hear them, gets none.
   const left = sent.message.buttons.length === 0 ? [] : buttons;
   const call = editOf(settings, sent, { ...sent.message, text, buttons: left });
@@ -72,6 +72,17 @@ async function close(
 }
 
 type Edit = { url: string; headers: Record<string, string>; body: string } | null;
+
+/** The sentence for the text of a message. Slack shows the name of a member that is mentioned, where the id says nothing to people. */
+function saidBy(sentence: string, channel: string): Message['text'] {
+  const parts = channel === 'slack' ? sentence.split(/\bslack:([A-Z0-9]{1,64})\b/) : [sentence];
+  return [
+    { kind: 'value', text: '\n\n' },
+    ...parts.map((text, at) =>
+      at % 2 === 0 ? { kind: 'value' as const, text } : { kind: 'author' as const, text: `<@${text}>` },
+    ),
+  ];
+}
 
 /** The call that changes the message; null where its token is not the operator's, or the channel changes nothing. */
 function editOf(settings: NotificationsBlock, { channel, source, receipt }: SentMessage, message: Message): Edit {

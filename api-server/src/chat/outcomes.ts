@@ -34,6 +34,7 @@ const RESOLVED = {
 
 const WORDS: Record<Attention['state'], (attention: Attention, by: string) => string> = {
   open: (_, by) => `Opened again by ${by}`,
-  acknowledged: ({ assignee }, by) => `Acknowledged by ${by}, assigned to ${assignee ?? by}`,
+  acknowledged: ({ assignee }, by) =>
+    `Acknowledged by ${by}${assignee === null || assignee === by ? '' : `, assigned to ${assignee}`}`,
   resolved: ({ resolution }, by) => `${RESOLVED[resolution ?? 'handled']} by ${by}`,
 };

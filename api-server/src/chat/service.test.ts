@@ -106,7 +106,7 @@ test.each([
     expect(rows).toMatchObject([{ actor: 'slack:U0ADA', actor_kind: 'chat', outcome: decision }]);
     // The message loses its buttons and says who decided.
     await expect.poll(() => sent('/chat.update').length).toBe(1);
-    expect(JSON.stringify(sent('/chat.update')[0]?.body)).toContain('slack:U0ADA');
+    expect(JSON.stringify(sent('/chat.update')[0]?.body)).toContain('<@U0ADA>');
     const metrics = await (await fetch(`${address}/metrics`)).text();
     expect(metrics).toContain(
       `service_human_approval_decisions_total{team="payments",pipeline="restart",decision="${decision}"} 1`,

@@ -38,7 +38,7 @@ export function resolve(
   const subject: MatchContext = { ...context, team };
   if (context.pipeline !== null) {
     const pipeline = snapshot.byName.get(context.pipeline);
-    if (!pipeline) return { ok: false, message: notLoaded(snapshot, 'Pipeline', context.pipeline) };
+    if (!pipeline) return { ok: false, message: notLoaded(snapshot, { kind: 'Pipeline', name: context.pipeline }) };
     return byPerson || admits(pipeline, subject)
       ? { ok: true, pipeline }
       : { ok: false, message: notAdmitted(pipeline.name) };

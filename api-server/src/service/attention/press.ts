@@ -28,7 +28,7 @@ export const attendBy =
     const refusal = rules.approvers === null ? null : strangerTo(rules, await teamOf(runId), name);
     if (refusal !== null) return `Not changed: ${refusal}. An operator can act on the page of the run.`;
     try {
-      return SENTENCES[press](await CHANGES[press](escalations, runId, by));
+      return SENTENCES[press](await CHANGES[press](escalations, runId, by), name);
     } catch (error) {
       if (error instanceof AppError && error.type === 'not_found') return 'This run is not known here.';
       if (error instanceof AppError && error.type === 'conflict') return `Not changed: ${error.message}.`;
@@ -44,8 +44,8 @@ const CHANGES: Record<AttentionPress, Change> = {
   false_alarm: (to, runId, by) => to.resolve(runId, { resolution: 'false_alarm', note: null }, by),
 };
 
-const SENTENCES: Record<AttentionPress, (changed: RunAttention) => string> = {
-  acknowledge: ({ assignee }) => `Acknowledged, assigned to ${assignee}.`,
+const SENTENCES: Record<AttentionPress, (changed: RunAttention, name: string) => string> = {
+  acknowledge: ({ assignee }, name) => `Acknowledged, assigned to ${assignee === name ? 'you' : assignee}.`,
   resolve: () => 'Resolved.',
   false_alarm: () => 'Resolved as a false alarm.',
 };

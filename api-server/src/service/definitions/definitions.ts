@@ -62,12 +62,13 @@ export interface Definitions {
 
 export function createDefinitions(deps: DefinitionsDeps): Definitions {
   const { definitions: snapshot } = deps;
-  const find = <T>(found: T | undefined, kind: 'Pipeline' | 'LibraryStep', name: string): T => {
-    if (found === undefined) throw new AppError('not_found', notLoaded(snapshot(), kind, name));
-    return found;
+  const find = <T>(loaded: ReadonlyMap<string, T>, kind: 'Pipeline' | 'LibraryStep', name: string): T => {
+    const found = loaded.get(name);
+    if (found !== undefined) return found;
+    throw new AppError('not_found', notLoaded(snapshot(), { kind, name, names: loaded.keys() }));
   };
-  const pipeline = (name: string) => find(snapshot().byName.get(name), 'Pipeline', name);
-  const step = (name: string) => find(snapshot().stepsByName.get(name), 'LibraryStep', name);
+  const pipeline = (name: string) => find(snapshot().byName, 'Pipeline', name);
+  const step = (name: string) => find(snapshot().stepsByName, 'LibraryStep', name);
   return {
     snapshot,
     pipelines: () => snapshot().pipelines.map(pipelineSummary),

@@ -29,8 +29,11 @@ export async function receive(deps: ReceiveDeps, delivery: Delivery): Promise<Re
   }
   const { contexts } = parsed;
   const { forcedPipeline: forced } = delivery;
-  if (forced !== undefined && !deps.definitions().byName.has(forced))
-    return { kind: 'unknown_pipeline', message: notLoaded(deps.definitions(), 'Pipeline', forced) };
+  const { byName } = deps.definitions();
+  if (forced !== undefined && !byName.has(forced)) {
+    const asked = { kind: 'Pipeline', name: forced, names: byName.keys() } as const;
+    return { kind: 'unknown_pipeline', message: notLoaded(deps.definitions(), asked) };
+  }
   const tooLong = new Map<string, TooLong>();
   const onTooLong = (one: TooLong) => {
     if (tooLong.size < MOST_NOTED) tooLong.set(`${one.pipeline} ${one.key}`, one);

@@ -74,6 +74,8 @@ export async function callTool(
 ): Promise<{ content: { type: 'text'; text: string }[]; isError?: true }> {
   const inPath = new Set([...route.url.matchAll(/:(\w+)/g)].map(([, name = '']) => name));
   const dots = [...inPath].map((name) => textOf(args[name])).find((text) => text === '.' || text === '..');
+  const missing = [...inPath].find((name) => args[name] === undefined);
+  if (missing !== undefined) return { content: [{ type: 'text', text: `${missing}: is required` }], isError: true };
   // Every spelling of these steps out of its place in a path.
   if (dots !== undefined) return { content: [{ type: 'text', text: `"${dots}" is no name` }], isError: true };
   const url = route.url.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(textOf(args[name])));

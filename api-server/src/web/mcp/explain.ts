@@ -9,7 +9,7 @@ export function explainRun(answer: unknown): string {
     run.summary === null ? null : `Alert: ${run.summary}`,
     proposalOf(run),
     endOf(run),
-    run.waiting_on === null ? null : `It waits for ${run.waiting_on}.`,
+    waitsFor(run),
     ...run.steps.flatMap(explainStep),
     attentionOf(run),
   ];
@@ -19,6 +19,13 @@ export function explainRun(answer: unknown): string {
 function proposalOf({ result }: RunDetail): string | null {
   if (result === null || result.actions.length === 0) return null;
   return `Proposed: ${result.actions.map(({ name, value }) => `${name} ${value}`).join(', ')}.`;
+}
+
+function waitsFor({ waiting_on: on }: RunDetail): string | null {
+  if (on === null) return null;
+  return on === 'human'
+    ? 'It waits for the decision of a person: list_approvals has the question.'
+    : `It waits for ${on.replace(':', ' ')}.`;
 }
 
 /** A gate says its sentence once, at its step. */

@@ -94,6 +94,7 @@ test('a viewer cannot call what it is not offered, and no id leaves its place in
   expect(denied.text).toContain('there is no tool "mark_run" for this token');
   for (const id of ['../audit', `${RUN}/steps`, '', { a: 1 }])
     expect((await call(viewer, 'get_run', { id })).text).toContain('not_found');
+  expect(await call(viewer, 'get_run', {})).toEqual({ isError: true, text: 'id: is required' });
   for (const name of ['.', '..'])
     expect(await call(viewer, 'pipeline_stats', { name })).toEqual({ isError: true, text: `"${name}" is no name` });
 });

@@ -98,6 +98,12 @@ test.each(['/pipelines/nobody', '/steps/nobody', '/pipelines/broken', '/steps/ch
   },
 );
 
+test('an unknown name is answered with the one that was probably meant', async () => {
+  expect((await get('/pipelines/chekcout')).body.detail.message).toBe(
+    'no pipeline is named "chekcout"; did you mean "checkout"?',
+  );
+});
+
 test('GET /agents: what the backends say, with those that are down beside it', async () => {
   expect(await get('/agents')).toMatchObject({
     status: 200,
