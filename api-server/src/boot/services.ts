@@ -83,7 +83,7 @@ export function operate(
     database,
     now,
     version: options.version,
-    receive: (delivery) => receive(receiving, delivery),
+    receive: (delivery, alongside) => receive(receiving, delivery, alongside),
     countDelivery: metrics.countDelivery,
     keepInvalid: (delivery, refusal) => keepInvalid(receiving, delivery, refusal),
     flushDeliveries: deliveryLog.flush,

@@ -245,14 +245,14 @@ describe('a run that ends tells its channel', () => {
     clock += 3_600_000;
     await sendDue();
     expect(await stored()).toMatchObject([{ status: 'failed', attempts: 1 }]);
-    expect(await resendNotification(database, `${RUN_ID}/escalate/0`, clock)).toBe('failed');
+    expect(await database.write((tx) => resendNotification(tx, `${RUN_ID}/escalate/0`, clock))).toBe('failed');
     await sendDue();
     expect(await stored()).toMatchObject([{ status: 'pending', attempts: 1 }]);
     slack.limit = () => null;
     clock += 2_000;
     await sendDue();
     expect(await stored()).toMatchObject([{ status: 'sent', attempts: 2 }]);
-    expect(await resendNotification(database, `${RUN_ID}/escalate/0`, clock)).toBe('sent');
+    expect(await database.write((tx) => resendNotification(tx, `${RUN_ID}/escalate/0`, clock))).toBe('sent');
     expect(await stored()).toMatchObject([{ status: 'sent' }]);
   });
 

@@ -57,7 +57,7 @@ export interface Services {
 /** Dependencies of the use cases. */
 export interface ServiceParts
   extends
-    Omit<DeliveriesDeps, 'record'>,
+    DeliveriesDeps,
     Pick<KeptDeliveriesDeps, 'flushDeliveries'>,
     Omit<RunsDeps, 'record'>,
     FeedbackDeps,
@@ -66,7 +66,7 @@ export interface ServiceParts
     Omit<StatisticsDeps, 'database' | 'definitions'>,
     Omit<HistoryDeps, 'database'>,
     Omit<EvaluationsDeps, 'pipeline'>,
-    Omit<ReplaysDeps, 'record'>,
+    ReplaysDeps,
     Pick<NotificationLogDeps, 'sendSoon'>,
     StatusDeps,
     ClusterDeps {

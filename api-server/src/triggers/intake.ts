@@ -3,7 +3,7 @@ import type { ConcurrencyGroup } from '../runs/state/concurrency-group.ts';
 import { newRunRow, rawOnce, type RunRequest } from '../runs/state/new-run.ts';
 import { chooseAlone, chooseUncovered, type Choice, type Decided } from './coverage.ts';
 import type { IntakeDeps, IntakeRequest } from './intake-deps.ts';
-import type { Verdict } from './model.ts';
+import { isStarted, type Verdict } from './model.ts';
 import { noPlace, noRoom } from './no-room.ts';
 import { joinSharedGroup, lookElsewhere } from './shared-queue.ts';
 import { overTenantLimit } from './tenant-limits.ts';
@@ -62,8 +62,7 @@ export async function intake<Tx>(
   }
   const verdicts = admission.plans.map((plan) => {
     const verdict = verdictOf(deps, admission, plan);
-    if (verdict.status === 'accepted' || verdict.status === 'queued')
-      begin(deps, plan, { state: verdict.status === 'queued' ? 'queued' : 'running', now });
+    if (isStarted(verdict)) begin(deps, plan, { state: verdict.status === 'queued' ? 'queued' : 'running', now });
     return verdict;
   });
   slots.settle();

@@ -40,6 +40,12 @@ export type Verdict =
   | { status: 'no_pipeline'; message: string }
   | { status: 'unavailable'; message: string };
 
+/** A run was stored. */
+export type Started = Extract<Verdict, { status: 'accepted' | 'queued' }>;
+
+export const isStarted = (verdict: Verdict): verdict is Started =>
+  verdict.status === 'accepted' || verdict.status === 'queued';
+
 /** The result of a dry run for one context. */
 export interface Preview {
   status: 'dry_run';

@@ -3,7 +3,7 @@ import type { Tx } from '../../store/db/database.ts';
 import { closestPipelines } from '../../triggers/closest.ts';
 import type { Decided } from '../../triggers/coverage.ts';
 import type { IntakeRequest } from '../../triggers/intake-deps.ts';
-import type { Delivery, Verdict } from '../../triggers/model.ts';
+import { type Delivery, isStarted, type Started, type Verdict } from '../../triggers/model.ts';
 import { type Account, invalidRecord, recordOf, startedAny } from './account.ts';
 import type { DeliveryLog } from './delivery-log.ts';
 import { headOf } from './head.ts';
@@ -21,11 +21,18 @@ export interface Read extends Pick<Account, 'delivery' | 'parsed'> {
   parts: readonly Part[];
 }
 
+/** A further write of the transaction that stores the runs of a delivery, told what becomes of it; not called where none starts. */
+export type Alongside = (tx: Tx, head: Started) => Promise<void>;
+
 /** Hands over what may run, and keeps the delivery with what became of it. */
-export async function admit(deps: AdmitDeps, read: Read): Promise<Verdict[]> {
+export async function admit(deps: AdmitDeps, read: Read, more?: Alongside): Promise<Verdict[]> {
   const { delivery, parts } = read;
   const requests = parts.flatMap(({ decision }) => (decision.go ? [decision.request] : []));
-  if (delivery.tokenName === undefined) return inOrder(parts, await deps.intake(requests));
+  const audited = async (tx: Tx, admitted: readonly Decided[]) => {
+    const head = headOf(inOrder(parts, verdictsOf(admitted)));
+    if (isStarted(head)) await more?.(tx, head);
+  };
+  if (delivery.tokenName === undefined) return inOrder(parts, await deps.intake(requests, audited));
   const receivedAt = deps.now();
   if (requests.length === 0) {
     keepWithoutRun(deps, accountOf(read, [], receivedAt));
@@ -37,6 +44,7 @@ export async function admit(deps: AdmitDeps, read: Read): Promise<Verdict[]> {
     decided = admitted;
     const record = startedAny(admitted) ? recordOf(accountOf(read, admitted, receivedAt)) : null;
     if (record) await entry.store(tx, record);
+    await audited(tx, admitted);
   };
   try {
     const admitted = await deps.intake(requests, alongside);
@@ -57,6 +65,8 @@ export function keepInvalid(
   if (delivery.tokenName === undefined || delivery.dryRun) return;
   log.keepLater({ source: delivery.source, outcome: 'invalid' }, () => invalidRecord(delivery, now(), refusal));
 }
+
+const verdictsOf = (decided: readonly Decided[]): Verdict[] => decided.map(({ verdict }) => verdict);
 
 function inOrder(parts: readonly Part[], admitted: readonly Verdict[]): Verdict[] {
   const left = [...admitted];

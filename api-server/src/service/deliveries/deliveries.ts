@@ -1,7 +1,8 @@
 import { AppError, errorBody } from '@signalbox/crds';
 import type { Delivery, Receipt, Verdict } from '../../triggers/model.ts';
 import type { Actor } from '../actor.ts';
-import type { RecordAction } from '../audit/record.ts';
+import { recordIn } from '../audit/record.ts';
+import type { Alongside } from './admit.ts';
 import { headOf } from './head.ts';
 import {
   type CapacityRefusal,
@@ -28,11 +29,12 @@ export type DeliveryResult =
     };
 
 export interface DeliveriesDeps {
-  receive(delivery: Delivery): Promise<Receipt>;
+  /** `alongside` is a further write of the transaction that stores the runs. */
+  receive(delivery: Delivery, alongside?: Alongside): Promise<Receipt>;
   /** Counts a delivery by requested source and result. */
   countDelivery(source: string | null, outcome: string): void;
   keepInvalid(delivery: Delivery, refusal: Refusal): void;
-  record: RecordAction;
+  now(): number;
 }
 
 interface Refusal {
@@ -45,7 +47,11 @@ export type Given = Pick<Delivery, 'source' | 'body'>;
 
 /** The webhook, the start by hand and the dry run (Orchestration 4.1). All throw `validation` for a body that the source cannot read. */
 export interface Deliveries {
-  take(delivery: Incoming, options: Pick<Delivery, 'team' | 'dryRun' | 'tokenName'>): Promise<DeliveryResult>;
+  take(
+    delivery: Incoming,
+    options: Pick<Delivery, 'team' | 'dryRun' | 'tokenName'>,
+    alongside?: Alongside,
+  ): Promise<DeliveryResult>;
   /** Keeps a delivery whose body is not JSON or too large. */
   unreadable(delivery: Incoming & Pick<Delivery, 'team' | 'tokenName'>, refusal: Refusal): void;
   /** The dry run: what a delivery would start, and its first prompt. */
@@ -56,9 +62,9 @@ export interface Deliveries {
   previewRun(pipeline: string, given: Given): Promise<DeliveryResult>;
 }
 
-export const createDeliveries = ({ receive, countDelivery, keepInvalid, record }: DeliveriesDeps): Deliveries => ({
-  take: async (delivery, options) => {
-    const receipt = await receive({ ...delivery, ...options });
+export const createDeliveries = ({ receive, countDelivery, keepInvalid, now }: DeliveriesDeps): Deliveries => ({
+  take: async (delivery, options, alongside) => {
+    const receipt = await receive({ ...delivery, ...options }, alongside);
     countDelivery(delivery.source, outcomeOf(receipt));
     return resultOf(receipt);
   },
@@ -70,10 +76,10 @@ export const createDeliveries = ({ receive, countDelivery, keepInvalid, record }
   previewRun: async (pipeline, given) =>
     resultOf(await receive({ ...byHand(pipeline, given), dryRun: true, withPrompt: true })),
   runNow: async (pipeline, given, actor) => {
-    const receipt = await receive({ ...byHand(pipeline, given), startedBy: actor.name });
-    const started = startedRun(receipt);
-    if (started) await record(actor, { action: 'run', targetType: 'pipeline', target: pipeline, ...started });
-    return resultOf(receipt);
+    const started = { ...byHand(pipeline, given), startedBy: actor.name };
+    const audited: Alongside = (tx, { runId, status }) =>
+      recordIn(tx, actor, now(), { action: 'run', targetType: 'pipeline', target: pipeline, runId, outcome: status });
+    return resultOf(await receive(started, audited));
   },
 });
 
@@ -86,14 +92,6 @@ const byHand = (pipeline: string, { source, body }: Given): Delivery => ({
   team: null,
   forcedPipeline: pipeline,
 });
-
-/** The new run of a delivery of one context; null where it started none. */
-function startedRun(receipt: Receipt): { runId: string; outcome: string } | null {
-  if (receipt.kind !== 'verdict') return null;
-  const { verdict } = receipt;
-  const isNew = verdict.status === 'accepted' || verdict.status === 'queued';
-  return isNew ? { runId: verdict.runId, outcome: verdict.status } : null;
-}
 
 function resultOf(receipt: Receipt): DeliveryResult {
   switch (receipt.kind) {

@@ -11,7 +11,7 @@ import {
 import { runDetail } from '../../store/tables/run-detail.ts';
 import { DELIVERY_OUTCOMES } from '../../triggers/delivery-record.ts';
 import type { Actor } from '../actor.ts';
-import type { RecordAction } from '../audit/record.ts';
+import { type Action, type RecordAction, recordIn } from '../audit/record.ts';
 import { count, DefinitionName, Instant, line } from '../fields.ts';
 import { type DeliveryDetail, deliveryDetail, deliveryLine, type DeliveryPage } from '../views/kept-delivery.ts';
 import { MAX_RAW, onlyFate } from './account.ts';
@@ -58,10 +58,18 @@ export interface KeptDeliveriesDeps {
   /** Stores what waits, so that an answer has it. */
   flushDeliveries(): Promise<void>;
   take: Deliveries['take'];
+  /** For what starts no run. */
   record: RecordAction;
+  now(): number;
 }
 
-export function createKeptDeliveries({ database, flushDeliveries, take, record }: KeptDeliveriesDeps): KeptDeliveries {
+export function createKeptDeliveries({
+  database,
+  flushDeliveries,
+  take,
+  record,
+  now,
+}: KeptDeliveriesDeps): KeptDeliveries {
   const find = async (id: number): Promise<KeptDelivery> => {
     await flushDeliveries();
     const found = await findDelivery(database.db, id);
@@ -102,22 +110,27 @@ export function createKeptDeliveries({ database, flushDeliveries, take, record }
       if (body === null) throw new AppError('conflict', 'the run with the body of this delivery was removed');
       const { source, strategy, allowTesting, team } = found;
       const again = { source: source || null, body: JSON.parse(body) as unknown, strategy, allowTesting };
-      const result = await take(again, { team, dryRun: false, tokenName: actor.name });
-      const outcome = result.kind === 'taken' ? result.body.status : 'refused';
-      await record(actor, {
-        action: 'redeliver',
-        targetType: 'delivery',
-        target: String(id),
-        outcome,
-        ...runOf(result),
-      });
+      const about = { action: 'redeliver', targetType: 'delivery', target: String(id) } as const;
+      let isRecorded = false;
+      const result = await take(
+        again,
+        { team, dryRun: false, tokenName: actor.name },
+        async (tx, { runId, status }) => {
+          await recordIn(tx, actor, now(), { ...about, runId, outcome: status });
+          isRecorded = true;
+        },
+      );
+      if (!isRecorded) await record(actor, { ...about, ...outcomeOf(result) });
       return { ...result, body: { ...result.body, original_delivery_id: id } } as DeliveryResult;
     },
   };
 }
 
-const runOf = (result: DeliveryResult) =>
-  result.kind === 'taken' && 'run_id' in result.body ? { runId: result.body.run_id } : {};
+function outcomeOf(result: DeliveryResult): Pick<Action, 'outcome' | 'runId'> {
+  if (result.kind !== 'taken') return { outcome: 'refused' };
+  const { body } = result;
+  return { outcome: body.status, ...('run_id' in body && { runId: body.run_id }) };
+}
 
 async function rawOfRun({ db }: Pick<Database, 'db'>, runId: string | null): Promise<string | null> {
   const detail = runId === null ? null : await runDetail(db, runId, { raw: true });

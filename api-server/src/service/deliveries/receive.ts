@@ -6,7 +6,7 @@ import type { Delivery, Receipt, Verdict } from '../../triggers/model.ts';
 import { resolve, type TooLong } from '../../triggers/resolve.ts';
 import { sources } from '../../triggers/sources/index.ts';
 import type { Parsed } from '../../triggers/sources/source.ts';
-import { admit, type AdmitDeps, keepInvalid } from './admit.ts';
+import { admit, type AdmitDeps, type Alongside, keepInvalid } from './admit.ts';
 import type { Decision } from './decision.ts';
 import { type DryRunDeps, preview } from './dry-run.ts';
 import { headOf } from './head.ts';
@@ -19,8 +19,8 @@ export interface ReceiveDeps extends AdmitDeps, DryRunDeps {
   noteTooLong(found: readonly TooLong[], source: string | null): void;
 }
 
-/** Decides on an authenticated, parsed delivery. */
-export async function receive(deps: ReceiveDeps, delivery: Delivery): Promise<Receipt> {
+/** Decides on an authenticated, parsed delivery. `alongside` is a further write of the transaction that stores its runs. */
+export async function receive(deps: ReceiveDeps, delivery: Delivery, alongside?: Alongside): Promise<Receipt> {
   if (!deps.accepting()) return verdict({ status: 'unavailable', message: 'the service is shutting down; try again' });
   const parsed = parse(deps, delivery);
   if (!parsed.ok) {
@@ -47,7 +47,7 @@ export async function receive(deps: ReceiveDeps, delivery: Delivery): Promise<Re
     const previews = parts.map(({ decision, alerts: [first] }) => preview(deps, delivery, first, decision));
     return { kind: 'previews', previews: await Promise.all(previews) };
   }
-  const verdicts = await admit(deps, { delivery, parsed, parts });
+  const verdicts = await admit(deps, { delivery, parsed, parts }, alongside);
   const isOne = delivery.strategy !== 'per_alert' && verdicts.length > 0;
   return isOne ? verdict(headOf(verdicts)) : { kind: 'verdicts', verdicts };
 }

@@ -23,7 +23,7 @@ import {
   setArchived,
 } from '../../store/tables/replay/golden-sets.ts';
 import type { Actor } from '../actor.ts';
-import type { Action, RecordAction } from '../audit/record.ts';
+import { type Action, recordIn } from '../audit/record.ts';
 import { DefinitionName, freeText, note, RunId, StepName, unknownId } from '../fields.ts';
 import { component } from '../views/answer.ts';
 import {
@@ -37,7 +37,7 @@ import {
   goldenSetView,
 } from '../views/analytics/golden-set.ts';
 import { readGoldenFile, writeGoldenFile } from './file.ts';
-import { importInto, listed } from './import.ts';
+import { type Imported, importInto, listed } from './import.ts';
 import { MAX_MEMBERS, NO_LABEL, whyNoAnswer } from './pinnable.ts';
 
 const MAX_SETS = 500;
@@ -68,7 +68,6 @@ export const MemberNote = component('GoldenMemberNote', z.strictObject({ note: N
 
 export interface GoldenSetsDeps {
   database: Pick<Database, 'db' | 'write'>;
-  record: RecordAction;
   now(): number;
 }
 
@@ -102,7 +101,7 @@ export interface GoldenSets {
   importFile(file: { jsonl: string; overwrite: boolean }, actor: Actor): Promise<GoldenSetImported>;
 }
 
-export function createGoldenSets({ database, record, now }: GoldenSetsDeps): GoldenSets {
+export function createGoldenSets({ database, now }: GoldenSetsDeps): GoldenSets {
   const { db, write } = database;
   const known = async (id: string, from = db): Promise<GoldenSet> => {
     const set = await findGoldenSet(from, { id });
@@ -111,8 +110,8 @@ export function createGoldenSets({ database, record, now }: GoldenSetsDeps): Gol
   };
   const lineOf = async (set: GoldenSet) =>
     goldenSetView({ ...set, labels: countOutcomes(await goldenMembers(db, set.id)) });
-  const audited = (actor: Actor, { name }: GoldenSet, action: Omit<Action, 'targetType' | 'target'>) =>
-    record(actor, { ...action, targetType: 'golden_set', target: name });
+  const audited = (tx: Tx, actor: Actor, { name }: GoldenSet, action: Omit<Action, 'targetType' | 'target'>) =>
+    recordIn(tx, actor, now(), { ...action, targetType: 'golden_set', target: name });
   const changed = async (set: GoldenSet, memberId: string) => {
     const found = (await seenMembers(db, set.id)).find(({ id }) => id === memberId);
     if (found === undefined) throw unknownId('member');
@@ -128,8 +127,10 @@ export function createGoldenSets({ database, record, now }: GoldenSetsDeps): Gol
     },
     create: async (input, actor) => {
       const set = newSet(input, actor, now());
-      await write((tx) => addSet(tx, set));
-      await audited(actor, set, { action: 'create', outcome: 'created' });
+      await write(async (tx) => {
+        await addSet(tx, set);
+        await audited(tx, actor, set, { action: 'create', outcome: 'created' });
+      });
       return lineOf(set);
     },
     offer: async (runId, stepName) => {
@@ -154,30 +155,38 @@ export function createGoldenSets({ database, record, now }: GoldenSetsDeps): Gol
         if (step === null) throw noStep();
         const into = await known(id, tx.db);
         const memberId = await addMember(tx, { set: into, step, note, at, by: actor.name });
+        await audited(tx, actor, into, { action: 'pin', runId, outcome: 'pinned' });
         return { set: into, memberId };
       });
-      await audited(actor, set, { action: 'pin', runId, outcome: 'pinned' });
       return changed(set, memberId);
     },
     note: async (id, memberId, note, actor) => {
       const set = await known(id);
-      const member = await write((tx) => changeGoldenMember(tx, { setId: id, id: memberId }, { note }));
-      if (member === null) throw unknownId('member');
-      await audited(actor, set, { action: 'note', runId: member.runId, outcome: 'updated' });
+      await write(async (tx) => {
+        const member = await changeGoldenMember(tx, { setId: id, id: memberId }, { note });
+        if (member === null) throw unknownId('member');
+        await audited(tx, actor, set, { action: 'note', runId: member.runId, outcome: 'updated' });
+      });
       return changed(set, memberId);
     },
     remove: async (id, memberId, actor) => {
       const set = await known(id);
-      const member = await write((tx) => deleteGoldenMember(tx, id, memberId));
-      if (member === null) throw unknownId('member');
-      await audited(actor, set, { action: 'unpin', runId: member.runId, outcome: 'removed' });
+      await write(async (tx) => {
+        const member = await deleteGoldenMember(tx, id, memberId);
+        if (member === null) throw unknownId('member');
+        await audited(tx, actor, set, { action: 'unpin', runId: member.runId, outcome: 'removed' });
+      });
     },
     archive: async (id, archived, actor) => {
       const set = await known(id);
       const archivedAt = archived ? (set.archivedAt ?? now()) : null;
-      await write((tx) => setArchived(tx, id, archivedAt));
-      const action = archived ? 'archive' : 'restore';
-      await audited(actor, set, { action, outcome: archived ? 'archived' : 'restored' });
+      const done = archived
+        ? ({ action: 'archive', outcome: 'archived' } as const)
+        : ({ action: 'restore', outcome: 'restored' } as const);
+      await write(async (tx) => {
+        await setArchived(tx, id, archivedAt);
+        await audited(tx, actor, set, done);
+      });
       return lineOf({ ...set, archivedAt });
     },
     exportFile: async (id) => {
@@ -186,19 +195,23 @@ export function createGoldenSets({ database, record, now }: GoldenSetsDeps): Gol
     },
     importFile: async ({ jsonl, overwrite }, actor) => {
       const file = readGoldenFile(jsonl);
-      const { set, counts, relabelled } = await write(async (tx) => {
+      const { set, counts } = await write(async (tx) => {
         await lockPins(tx);
         const found = await findGoldenSet(tx.db, { name: file.set.name });
         const into = found ?? newSet(file.set, actor, now());
         if (found === null) await addSet(tx, into);
-        return { set: into, ...(await importInto(tx, { set: into, file, overwrite, at: now(), by: actor.name })) };
+        const imported = await importInto(tx, { set: into, file, overwrite, at: now(), by: actor.name });
+        await audited(tx, actor, into, { action: 'import', outcome: outcomeOf(imported) });
+        return { set: into, counts: imported.counts };
       });
-      const labels = relabelled.length === 0 ? '' : `; labels: ${listed(relabelled)}`;
-      const outcome = `added ${counts.added}, updated ${counts.updated}${labels}`;
-      await audited(actor, set, { action: 'import', outcome });
       return { id: set.id, name: set.name, ...counts };
     },
   };
+}
+
+function outcomeOf({ counts, relabelled }: Imported): string {
+  const labels = relabelled.length === 0 ? '' : `; labels: ${listed(relabelled)}`;
+  return `added ${counts.added}, updated ${counts.updated}${labels}`;
 }
 
 const noStep = () => new AppError('not_found', 'no run or step has this name');

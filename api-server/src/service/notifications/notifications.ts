@@ -8,7 +8,7 @@ import {
   resendNotification,
 } from '../../store/tables/notification-list.ts';
 import type { Actor } from '../actor.ts';
-import type { RecordAction } from '../audit/record.ts';
+import { recordIn } from '../audit/record.ts';
 import { count, RunId } from '../fields.ts';
 import { type NotificationChanged, notificationLine, type NotificationList } from '../views/notification.ts';
 
@@ -33,7 +33,6 @@ export interface NotificationLogDeps {
   database: Database;
   /** Has the outbox looked at soon. */
   sendSoon(): void;
-  record: RecordAction;
   now(): number;
 }
 
@@ -45,13 +44,15 @@ const CHANGES = {
   dismiss: { change: dismissNotification, status: 'dismissed' },
 } as const;
 
-export function createNotificationLog({ database, sendSoon, record, now }: NotificationLogDeps): NotificationLog {
+export function createNotificationLog({ database, sendSoon, now }: NotificationLogDeps): NotificationLog {
   const perform = (action: keyof typeof CHANGES) => async (id: string, actor: Actor) => {
     const { change, status } = CHANGES[action];
-    const before = await change(database, id, now());
-    if (before === null) throw new AppError('not_found', 'there is no notification with this id');
-    if (before === 'sent' || before === 'dismissed') throw new AppError('conflict', `the notification was ${before}`);
-    await record(actor, { action, targetType: 'notification', target: id, outcome: status });
+    await database.write(async (tx) => {
+      const before = await change(tx, id, now());
+      if (before === null) throw new AppError('not_found', 'there is no notification with this id');
+      if (before === 'sent' || before === 'dismissed') throw new AppError('conflict', `the notification was ${before}`);
+      await recordIn(tx, actor, now(), { action, targetType: 'notification', target: id, outcome: status });
+    });
     sendSoon();
     return { status, id };
   };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { seenMembers } from '../../store/tables/replay/golden-members.ts';
 import { findGoldenSet } from '../../store/tables/replay/golden-sets.ts';
 import { listBatches } from '../../store/tables/replay/replay-batches.ts';
-import type { Action, RecordAction } from '../audit/record.ts';
+import { type Action, recordIn } from '../audit/record.ts';
 import { count, DefinitionName, RunId, unknownId } from '../fields.ts';
 import { component } from '../views/answer.ts';
 import { replayBatchLine, type ReplayBatchList } from '../views/replay-batch.ts';
@@ -31,7 +31,6 @@ export type GoldenReplay = z.output<typeof GoldenReplay>;
 
 export interface BatchesDeps extends Omit<ChooseDeps, 'database'>, Omit<StartDeps, 'database'> {
   database: ChooseDeps['database'] & StartDeps['database'];
-  record: RecordAction;
 }
 
 /** Batches that go on by themselves: started here, then followed by their reports. */
@@ -53,11 +52,10 @@ export interface Batches {
 
 export function createBatches(deps: BatchesDeps): Batches {
   const { database } = deps;
-  const start = async (batch: Batch, { actor }: LaunchOptions, about: Pick<Action, 'targetType' | 'target'>) => {
-    const runId = await startBatch(deps, batch);
-    await deps.record(actor, { action: 'replay', ...about, runId, outcome: 'started' });
-    return runId;
-  };
+  const start = (batch: Batch, { actor }: LaunchOptions, about: Pick<Action, 'targetType' | 'target'>) =>
+    startBatch(deps, batch, (tx, runId) =>
+      recordIn(tx, actor, deps.now(), { action: 'replay', ...about, runId, outcome: 'started' }),
+    );
   return {
     list: async (query) => ({ replays: (await listBatches(database.db, query)).map(replayBatchLine) }),
     begin: (stepName, body, options) =>

@@ -1,5 +1,4 @@
 import type { TerminalRunStatus } from '../../runs/state/model.ts';
-import type { RecordAction } from '../audit/record.ts';
 import type { ReplayLaunched } from '../views/replay.ts';
 import type { AnyReplayReport } from '../views/replay-report.ts';
 import type { ReplayChainEstimate, ReplayEstimate } from '../views/replay-estimate.ts';
@@ -27,7 +26,6 @@ export interface ReplaysDeps
     Omit<EstimateDeps, 'database'>,
     Omit<BatchesDeps, 'database'> {
   database: ChooseDeps['database'] & SettledDeps['database'] & StartDeps['database'];
-  record: RecordAction;
 }
 
 /** Replays of recorded executions against a candidate (Orchestration 4.6). */

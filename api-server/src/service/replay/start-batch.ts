@@ -26,11 +26,14 @@ export interface Batch extends NewReplay {
   pipeline: Pipeline;
 }
 
+/** A further write of the transaction that stores the run of a batch. */
+export type Alongside = (tx: Tx, runId: string) => Promise<void>;
+
 /**
  * Stores a batch as one synthetic run and begins it; resolves with the id of the run once it is stored. Rejects with
  * `conflict` where a batch with the launch key exists, and with `at_capacity` where `replay.max_batches` have not ended.
  */
-export async function startBatch(deps: StartDeps, batch: Batch): Promise<string> {
+export async function startBatch(deps: StartDeps, batch: Batch, alongside?: Alongside): Promise<string> {
   const now = deps.now();
   const id = deps.newId(now);
   const pipeline = asLoaded(batch.pipeline);
@@ -43,6 +46,7 @@ export async function startBatch(deps: StartDeps, batch: Batch): Promise<string>
     await insertRun(tx, row);
     await insertReplay(tx, id, batch);
     addCounters(tx, [{ metric: 'replay_batches_total', labels: [stepOf(batch.replay)], value: 1 }]);
+    await alongside?.(tx, id);
   });
   const run = { id, pipeline, context, team: null, stage: config.stage, triggeredAt: now };
   deps.begin({ ...run, concurrencyGroup: null, owner: null, prior: [] }, 'queued');

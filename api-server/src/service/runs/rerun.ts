@@ -3,13 +3,14 @@ import type { Snapshot } from '../../definitions/snapshot.ts';
 import { type Original, planRerun, type Rerun } from '../../runs/run/rerun.ts';
 import type { TriggerContext } from '../../runs/state/model.ts';
 import type { RunRequest } from '../../runs/state/new-run.ts';
-import type { Database } from '../../store/db/database.ts';
+import type { Database, Tx } from '../../store/db/database.ts';
 import { namespaceOfRun } from '../../store/tables/replicas/tenant-load.ts';
 import { runDetail } from '../../store/tables/run-detail.ts';
 import { askedBelow } from '../../store/tables/sub-runs/asked-below.ts';
-import type { Verdict } from '../../triggers/model.ts';
+import type { Decided } from '../../triggers/coverage.ts';
+import { isStarted, type Verdict } from '../../triggers/model.ts';
 import type { Actor } from '../actor.ts';
-import type { RecordAction } from '../audit/record.ts';
+import { recordIn } from '../audit/record.ts';
 import { AtCapacity } from '../deliveries/at-capacity.ts';
 import { unknownId } from '../fields.ts';
 import type { RerunStarted } from '../views/run.ts';
@@ -17,8 +18,12 @@ import type { RerunStarted } from '../views/run.ts';
 export interface RerunDeps {
   database: Pick<Database, 'db'>;
   definitions(): Snapshot;
-  intake(requests: Omit<RunRequest, 'dedupKey'>[]): Promise<Verdict[]>;
-  record: RecordAction;
+  /** `alongside` is a further write of its transaction. */
+  intake(
+    requests: Omit<RunRequest, 'dedupKey'>[],
+    alongside: (tx: Tx, decided: Decided[]) => Promise<void>,
+  ): Promise<Verdict[]>;
+  now(): number;
 }
 
 interface Asked {
@@ -33,13 +38,16 @@ export async function rerun(deps: RerunDeps, { id, fromStep, actor }: Asked): Pr
   const original = await readOriginal(deps, id, fromStep !== null);
   const plan = planRerun(deps.definitions(), original, fromStep);
   if (plan.kind !== 'ready') throw refusal(plan);
-  const [verdict] = await deps.intake([{ ...plan.request, startedBy: actor.name }]);
+  const audited = async (tx: Tx, [decided]: Decided[]) => {
+    if (!decided || !isStarted(decided.verdict)) return;
+    const { runId, status } = decided.verdict;
+    await recordIn(tx, actor, deps.now(), { action: 'rerun', targetType: 'run', target: id, runId, outcome: status });
+  };
+  const [verdict] = await deps.intake([{ ...plan.request, startedBy: actor.name }], audited);
   // It has no fingerprint and its pipeline was found, so it starts, is queued, or finds no free slot.
   if (verdict?.status === 'at_capacity') throw new AtCapacity(verdict);
-  if (verdict?.status !== 'accepted' && verdict?.status !== 'queued')
-    throw new AppError('unavailable', 'the run could not be started; try again');
+  if (!verdict || !isStarted(verdict)) throw new AppError('unavailable', 'the run could not be started; try again');
   const { runId, status } = verdict;
-  await deps.record(actor, { action: 'rerun', targetType: 'run', target: id, runId, outcome: status });
   return {
     status,
     run_id: runId,

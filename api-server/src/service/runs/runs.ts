@@ -29,8 +29,9 @@ import type { RunsQuery } from './runs-query.ts';
 /** Frames of a live stream: events, then the final status of the run (Orchestration 6). */
 export type Frame = RunEvent | { type: 'run_complete'; status: TerminalRunStatus };
 
-export interface RunsDeps extends Omit<RerunDeps, 'database' | 'record'> {
+export interface RunsDeps extends Omit<RerunDeps, 'database'> {
   database: Pick<Database, 'db' | 'reader'>;
+  /** For cancellations: the run ends in a transaction of its own, maybe on another replica. */
   record: RecordAction;
   /** Cancels a run on any replica; resolves when its end is stored. */
   cancel(runId: string, by: string): Promise<'cancelled' | 'not_found' | 'ended'>;

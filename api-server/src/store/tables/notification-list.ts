@@ -3,7 +3,7 @@ import type { NotificationEvent } from '../../notify/message.ts';
 import type { Tried } from '../../notify/tried.ts';
 import type { Undelivered } from '../../notify/undelivered.ts';
 import { camelCase } from '../../runs/state/key-case.ts';
-import type { Database, Tx } from '../db/database.ts';
+import type { Tx } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 
 /** `pending`: not tried yet, or tried without success. `failed`: given up. `forwarded`: given up, the fallback channel has it. */
@@ -100,20 +100,19 @@ const statusOf = async (tx: Tx, id: string): Promise<NotificationStatus | null> 
 };
 
 /** Makes a message due again as if it was new. Answers the status it had, null for an unknown one; only `UNSENT` change. */
-export const resendNotification = (database: Pick<Database, 'write'>, id: string, at: number) =>
-  change(database, id, { status: 'pending', attempts: 0, due_at: at, tried_from: at, ended_at: null });
+export const resendNotification = (tx: Tx, id: string, at: number) =>
+  change(tx, id, { status: 'pending', attempts: 0, due_at: at, tried_from: at, ended_at: null });
 
 /** Leaves a message unsent for good. */
-export const dismissNotification = (database: Pick<Database, 'write'>, id: string, at: number) =>
-  change(database, id, { status: 'dismissed', ended_at: at });
+export const dismissNotification = (tx: Tx, id: string, at: number) =>
+  change(tx, id, { status: 'dismissed', ended_at: at });
 
-const change = (
-  database: Pick<Database, 'write'>,
+async function change(
+  tx: Tx,
   id: string,
   values: Partial<Tables['notifications']>,
-): Promise<NotificationStatus | null> =>
-  database.write(async (tx) => {
-    const status = await statusOf(tx, id);
-    await tx.db.updateTable('notifications').set(values).where('id', '=', id).where('status', 'in', UNSENT).execute();
-    return status;
-  });
+): Promise<NotificationStatus | null> {
+  const status = await statusOf(tx, id);
+  await tx.db.updateTable('notifications').set(values).where('id', '=', id).where('status', 'in', UNSENT).execute();
+  return status;
+}

@@ -26,9 +26,11 @@ beforeEach(async () => {
       disk.write('pipelines/paused.yaml', `name: paused\nsuspend: true\n${STEPS}`);
     },
     deps: {
-      intake: (requests) => {
+      intake: async (requests, alongside) => {
         asked.push(...requests);
-        return Promise.resolve([answer]);
+        const decided = requests.map(({ context }) => ({ verdict: answer, context, coveredBy: [] }));
+        await server.store.database.write(async (tx) => alongside?.(tx, decided));
+        return [answer];
       },
       listSchedules: () => [
         {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Receipt, Verdict } from '../../triggers/model.ts';
+import { isStarted, type Receipt, type Verdict } from '../../triggers/model.ts';
 import { as, startTestServer, type TestServer } from '../fixtures/server.ts';
 import { NOW } from '../fixtures/store.ts';
 
@@ -10,7 +10,17 @@ let server: TestServer;
 beforeEach(async () => {
   const deliveries: TestServer['deliveries'] = [];
   server = await startTestServer({
-    deps: { receive: (delivery) => Promise.resolve((deliveries.push(delivery), answer)) },
+    deps: {
+      receive: async (delivery, alongside) => {
+        deliveries.push(delivery);
+        const { database } = server.store;
+        if (answer.kind === 'verdict' && isStarted(answer.verdict)) {
+          const { verdict: started } = answer;
+          await database.write(async (tx) => alongside?.(tx, started));
+        }
+        return answer;
+      },
+    },
   });
   server.deliveries = deliveries;
 });
