@@ -12,7 +12,8 @@ import { shellExecutor } from '../executors/shell.ts';
 import type { Logs } from '../observability/logger.ts';
 import { type Failpoints, surround } from './failpoints.ts';
 import type { ActiveRun } from '../runs/state/active-run.ts';
-import { TakenOver } from '../runs/state/stopped.ts';
+import { Stopped, TakenOver } from '../runs/state/stopped.ts';
+import { untilAnswered } from '../runs/state/until-answered.ts';
 import { agentStep } from '../runs/agent/agent-step.ts';
 import type { Calibration } from '../analytics/calibrated-means.ts';
 import type { Capacity } from '../runs/run/capacity.ts';
@@ -204,7 +205,9 @@ function stepDeps(
     keepArtifacts: async (run, stepName, kept) => {
       const note = (message: string) => run.journal.add('warn', 'artifact_left_out', message, { step_name: stepName });
       // A folder that cannot be written to loses the files, not the run.
-      const result = await artifacts?.keep(run.id, stepName, kept).catch((error: unknown) => {
+      const keeping = artifacts && untilAnswered({ delay }, run, () => artifacts.keep(run.id, stepName, kept));
+      const result = await keeping?.catch((error: unknown) => {
+        if (error instanceof Stopped) throw error;
         logs.log.error({ run_id: run.id, err: error }, 'artifacts could not be stored');
         note('artifacts could not be stored; the service log says why');
       });

@@ -6,6 +6,7 @@ import { family } from '../state/hourly.ts';
 import type { Counter } from '../state/records.ts';
 import { verifierCounters } from '../state/rollups.ts';
 import type { CallFacts } from '../state/step-kind.ts';
+import { untilAnswered } from '../state/until-answered.ts';
 import type { Begun } from './step-execution.ts';
 import { verdictOf, verify, type OpinionDeps, type Subject } from './verify.ts';
 
@@ -23,6 +24,8 @@ export interface CalibrationQuery {
 export interface EvidenceDeps extends OpinionDeps, CheckDeps {
   /** The measured share of correct answers at this confidence; null while the bin is not validated. */
   calibratedMean(query: CalibrationQuery): Promise<number | null>;
+  /** Resolves false when the signal aborts first. */
+  delay(milliseconds: number, signal: AbortSignal): Promise<boolean>;
 }
 
 export interface Gathered {
@@ -90,7 +93,7 @@ async function calibrated(
   const rule = rulesOf(begun).calibration;
   if (!rule || answer.confidence === null) return null;
   const { row } = begun;
-  const value = await deps.calibratedMean({
+  const query = {
     stepName: family(row.stepName),
     agent: row.agent,
     provider: facts.provider,
@@ -98,7 +101,8 @@ async function calibrated(
     promptHash: row.promptHash,
     agentVersion: facts.agentVersion,
     confidence: verifier === null ? answer.confidence : Math.min(answer.confidence, verifier),
-  });
+  };
+  const value = await untilAnswered(deps, begun.run, () => deps.calibratedMean(query));
   return { value, enforced: rule.enforce };
 }
 

@@ -1,5 +1,6 @@
 import type { ActiveRun } from '../state/active-run.ts';
 import { REPLAY_SOURCES } from '../state/replay.ts';
+import { untilAnswered } from '../state/until-answered.ts';
 import { type RunOutcome, runSequence } from '../run/sequence.ts';
 import type { StepDeps } from '../step/step.ts';
 import { runBatch } from './batch.ts';
@@ -11,6 +12,13 @@ const SOURCES: ReadonlySet<string> = new Set(REPLAY_SOURCES);
 export const replaySequence =
   (replay: ReplayDeps) =>
   async (step: StepDeps, run: ActiveRun): Promise<RunOutcome> => {
-    const batch = SOURCES.has(run.context.source) ? await replay.readBatch(run.id) : null;
-    return batch ? runBatch({ step, replay }, run, batch) : runSequence(step, run);
+    if (!SOURCES.has(run.context.source)) return runSequence(step, run);
+    const patient =
+      <A extends unknown[], T>(read: (...args: A) => Promise<T>) =>
+      (...args: A) =>
+        untilAnswered(step, run, () => read(...args));
+    const batch = await patient(replay.readBatch)(run.id);
+    if (batch === null) return runSequence(step, run);
+    const reads = { readRecorded: patient(replay.readRecorded), readStep: patient(replay.readStep) };
+    return runBatch({ step, replay: { ...replay, ...reads } }, run, batch);
   };

@@ -1,6 +1,6 @@
-import { AppError } from '@signalbox/crds';
 import type { ActiveRun } from '../state/active-run.ts';
-import { stopReason, Stopped } from '../state/stopped.ts';
+import { Stopped } from '../state/stopped.ts';
+import { untilAnswered } from '../state/until-answered.ts';
 import type { EventHub } from '../state/events.ts';
 import type { EndedRunRecord, RunWrites, Write } from '../state/records.ts';
 import { runCounters } from '../state/rollups.ts';
@@ -18,11 +18,8 @@ export interface EndingDeps {
   log: { error(fields: object, msg: string): void };
 }
 
-/** Pause between tries to store something while the database refuses. */
-const STORE_RETRY_MS = 500;
 /** Age in milliseconds up to which a run's log waits for its end; a crash before that loses those lines and nothing else. */
 const LOG_WAITS_MS = 1_000;
-const never = new AbortController().signal;
 
 /**
  * Stores what waits and `writes`, in one transaction, with the run's log when it is due; tries again until the database
@@ -34,7 +31,7 @@ export async function flush(deps: EndingDeps, run: ActiveRun, writes: Write[], e
   const all = [...run.pending.splice(0), ...writes];
   const logged = logDue(deps, run, ending) ? logWrite(deps, run) : null;
   if (logged) all.push(logged);
-  while (!(await stored(deps, run, all))) await deps.delay(STORE_RETRY_MS, never);
+  await untilAnswered(deps, run, () => deps.persist(run, all));
   run.journal.stored(mark);
 }
 
@@ -55,19 +52,6 @@ function logWrite(deps: EndingDeps, run: ActiveRun): Write | null {
 async function writeLog(deps: EndingDeps, run: ActiveRun): Promise<void> {
   const write = logWrite(deps, run);
   if (write) await deps.persist(run, [write]).catch(() => run.pending.push(write));
-}
-
-/** False while the database accepts no writes; throws when the service stops meanwhile, and on internal errors. */
-async function stored(deps: EndingDeps, run: ActiveRun, writes: Write[]): Promise<boolean> {
-  try {
-    await deps.persist(run, writes);
-    return true;
-  } catch (error) {
-    if (!(error instanceof AppError) || error.type !== 'unavailable') throw error;
-    const stopped = stopReason(run.controller.signal);
-    if (stopped?.why === 'shutdown') throw stopped;
-    return false;
-  }
 }
 
 const endOf = (run: ActiveRun, { status, error }: RunOutcome, completedAt: number): EndedRunRecord => ({

@@ -5,6 +5,7 @@ import { activate } from './activate.ts';
 import type { Author } from '../../definitions/tenants.ts';
 import { type ActiveRun, authorOf, type Slot } from '../state/active-run.ts';
 import { stopReason } from '../state/stopped.ts';
+import { untilAnswered } from '../state/until-answered.ts';
 import { finish, type EndingDeps } from './ending.ts';
 import type { EventHub } from '../state/events.ts';
 import { enterConcurrencyGroup, concurrencyGroupOf, type ConcurrencyGroups } from './concurrency-groups.ts';
@@ -77,7 +78,7 @@ export function createSubRuns(deps: SubRunDeps): SubRuns {
     },
     run: async (request) => {
       const id = childId(request.parent.id, request.stepName);
-      const known = await deps.readOutcome(id);
+      const known = await untilAnswered(deps, request.parent, () => deps.readOutcome(id));
       if (known) return known;
       const child = await childRun(deps, request, { id, stored: interrupted.get(id) });
       interrupted.delete(id);
@@ -132,7 +133,8 @@ async function create(deps: SubRunDeps, request: ChildRequest, { id, pipeline, .
   const row = newRunRow({ pipeline, context, team, dedupKey: null }, { id, status: 'running', now });
   // What a testing run starts is no evidence of production.
   const stage = parent.stage === 'testing' ? 'testing' : pipeline.config.stage;
-  await deps.persist(parent, [deps.store.insertChild({ ...row, stage, parent_run_id: parent.id }, pipeline)]);
+  const stored = deps.store.insertChild({ ...row, stage, parent_run_id: parent.id }, pipeline);
+  await untilAnswered(deps, parent, () => deps.persist(parent, [stored]));
   const concurrencyGroup = concurrencyGroupOf(deps.templates, { pipeline: pipeline.config, context, team });
   const run = activate(
     deps.hub,
@@ -195,7 +197,7 @@ async function inSharedGroup(
 ): Promise<RunOutcome> {
   const { signal } = run.controller;
   for (;;) {
-    if (await deps.enterShared?.(run, concurrencyGroup)) return deps.execute(run);
+    if (await untilAnswered(deps, run, async () => deps.enterShared?.(run, concurrencyGroup))) return deps.execute(run);
     if (concurrencyGroup.onLimit === 'reject') return groupFull(concurrencyGroup);
     await deps.delay(LOOK_MS, signal);
     const stopped = stopReason(signal);

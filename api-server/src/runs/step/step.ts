@@ -32,8 +32,6 @@ export interface StepDeps extends EvidenceDeps {
   /** Hears of every step that ended. */
   noteUse(step: EndedStep): void;
   newId(now: number): string;
-  /** Resolves false when the signal aborts first. */
-  delay(milliseconds: number, signal: AbortSignal): Promise<boolean>;
 }
 
 /** How a step ended; its row and roll-ups wait in `run.pending` for the run's next transaction. */
