@@ -209,7 +209,7 @@ export class Sender {
     this.#note(prepared, claimed, isSilent ? at + UNANSWERED_WAIT_MS : null);
     const request = this.#masked(sent.request);
     if (delivery.ok) return { ...delivery, request };
-    if (delivery.limited) this.#limits.hold(prepared.target, at + (delivery.retryAfterMs ?? UNSAID_WAIT_MS));
+    if (delivery.limited) this.#limits.hold(prepared.target, at, delivery.retryAfterMs ?? UNSAID_WAIT_MS);
     if (isSilent)
       return { ok: false, message: `no answer within ${this.#deps.tryMs / 1000} s`, retryable: true, request };
     return { ...delivery, message: hide(this.#deps.mask(delivery.message), prepared.secrets), request };

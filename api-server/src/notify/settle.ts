@@ -5,11 +5,12 @@ import type { TriedRequest } from '../runs/state/step-parts.ts';
 import type { Delivery, Refusal } from './channel.ts';
 import { cut } from './compose.ts';
 import type { Notification } from './message.ts';
+import { MOST_HELD_MS } from './rate-limits.ts';
 import { nextReminder } from './reminders.ts';
 import { MOST_TRIES, type Tried } from './tried.ts';
 
 /** A receiver's own `Retry-After` may make a wait longer, up to the last. */
-const BACKOFF = { firstMs: 2_000, mostMs: 600_000 };
+const BACKOFF = { firstMs: 2_000, mostMs: MOST_HELD_MS };
 /** The wait of a receiver that does not say how long. */
 export const UNSAID_WAIT_MS = 30_000;
 

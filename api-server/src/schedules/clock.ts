@@ -46,7 +46,8 @@ export function createClock(deps: ClockDeps): Clock {
     if (since > looked) await deps.missed?.(looked, since);
     await deps.fireDue(since, now);
     looked = now;
-    if (now - noted < NOTE_MS || !deps.busy()) return;
+    // A clock that was set back is noted too: what a restart misses counts from there.
+    if (Math.abs(now - noted) < NOTE_MS || !deps.busy()) return;
     noted = now;
     await deps.noteLook(now);
   };

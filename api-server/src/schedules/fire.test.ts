@@ -10,7 +10,7 @@ import type { Database, Tx } from '../store/db/database.ts';
 import { newTestDatabase, type TestDatabase } from '../store/fixtures/test-database.ts';
 import { listRuns } from '../store/tables/list-runs.ts';
 import { insertRun, keepDefinition } from '../store/tables/run-writes.ts';
-import { pruneFires, takeFire } from '../store/tables/schedules.ts';
+import { missedFires, pruneFires, takeFire, takeMissed } from '../store/tables/schedules.ts';
 import { fire, type FireDeps } from './fire.ts';
 
 const AT = Date.parse('2026-11-23T06:00:00Z');
@@ -88,6 +88,15 @@ test('after a restart a fire that was taken stays taken, the next one does not',
   database = await site.open({ now: () => AT });
   expect((await fire(deps(), pipeline(), AT)).started).toBe(false);
   expect((await fire(deps(), pipeline(), AT + 86_400_000)).started).toBe(true);
+});
+
+test('a fire that was missed because the clock was ahead starts once its time has come', async () => {
+  const ahead = AT + 10 * 3_600_000;
+  await database.write((tx) => takeMissed(tx, { pipeline: 'sweep', fires: [AT], now: ahead }));
+  expect(await fire(deps({ now: () => ahead + 250 }), pipeline(), AT)).toEqual({ started: false, reason: 'taken' });
+  expect((await fire(deps(), pipeline(), AT)).started).toBe(true);
+  expect(await fire(deps(), pipeline(), AT)).toEqual({ started: false, reason: 'taken' });
+  expect(await missedFires(database.db)).toEqual([]);
 });
 
 test('a fire whose run cannot be stored is not taken', async () => {

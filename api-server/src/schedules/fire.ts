@@ -11,7 +11,7 @@ import type { NewRunRecord } from '../runs/state/records.ts';
 export interface FireDeps<Tx> {
   write<T>(job: (tx: Tx) => Promise<T>): Promise<T>;
   /** False when this fire was taken before, by whatever process. */
-  takeFire(tx: Tx, pipeline: string, at: number): Promise<boolean>;
+  takeFire(tx: Tx, pipeline: string, fire: { at: number; now: number }): Promise<boolean>;
   keepDefinition(tx: Tx, pipeline: LoadedPipeline): Promise<void>;
   /** Absent where no namespace has limits. */
   tenantLoad?: TenantLoad<Tx>;
@@ -72,7 +72,7 @@ interface Scheduled {
 
 async function store<Tx>(deps: FireDeps<Tx>, tx: Tx, { run, at, refused, open }: Scheduled): Promise<boolean> {
   const { pipeline, context, team, id, triggeredAt } = run;
-  if (!(await deps.takeFire(tx, pipeline.name, at))) return false;
+  if (!(await deps.takeFire(tx, pipeline.name, { at, now: deps.now() }))) return false;
   if (refused) return true;
   await deps.keepDefinition(tx, pipeline);
   await deps.insertRun(

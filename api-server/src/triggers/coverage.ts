@@ -1,6 +1,6 @@
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
 import type { TriggerContext } from '../runs/state/model.ts';
-import type { CoverageKey, DuplicateRun } from '../runs/state/records.ts';
+import type { CoverageKey, DedupWindow, DuplicateRun } from '../runs/state/records.ts';
 import type { IntakeDeps, IntakeRequest } from './intake-deps.ts';
 import type { Verdict } from './model.ts';
 
@@ -12,7 +12,7 @@ export interface Choice {
   /** Of each alert of the delivery in its order: the earlier run that covers it; null for what the new run takes over. */
   coveredBy: readonly (DuplicateRun | null)[];
   /** What the new run covers beside its own alert. */
-  covers: Omit<CoverageKey, 'since'>;
+  covers: Omit<CoverageKey, keyof DedupWindow>;
 }
 
 /** What intake decided about one request. */
@@ -24,8 +24,10 @@ export interface Decided extends Pick<Choice, 'coveredBy'> {
 
 type CoverageDeps<Tx> = Pick<IntakeDeps<Tx>, 'dedup' | 'findDuplicate' | 'findCovering'>;
 
-const sinceOf = ({ dedup }: Pick<IntakeDeps<never>, 'dedup'>, { config }: LoadedPipeline, now: number): number =>
-  now - (config.trigger?.dedup?.window_seconds ?? dedup.windowSeconds) * 1000;
+function windowOf({ dedup }: Pick<IntakeDeps<never>, 'dedup'>, { config }: LoadedPipeline, now: number): DedupWindow {
+  const length = (config.trigger?.dedup?.window_seconds ?? dedup.windowSeconds) * 1000;
+  return { since: now - length, until: now + length };
+}
 
 /** The run that suppresses a request which stands for one alert alone; `key` is its dedup key. */
 export async function chooseAlone<Tx>(
@@ -34,8 +36,8 @@ export async function chooseAlone<Tx>(
   { request, key, now }: { request: IntakeRequest; key: string | null; now: number },
 ): Promise<Choice> {
   const pipelineName = request.pipeline.name;
-  const since = sinceOf(deps, request.pipeline, now);
-  const duplicate = key === null ? null : await deps.findDuplicate(tx, { pipelineName, dedupKey: key, since });
+  const asked = { pipelineName, ...windowOf(deps, request.pipeline, now) };
+  const duplicate = key === null ? null : await deps.findDuplicate(tx, { ...asked, dedupKey: key });
   return { request, duplicate, coveredBy: [duplicate], covers: { pipelineName, keys: [] } };
 }
 
@@ -53,7 +55,7 @@ export async function chooseUncovered<Tx>(
   const pipelineName = first.pipeline.name;
   // Every alert of a shared delivery has a fingerprint.
   const keys = all.map(({ fingerprint }) => fingerprint ?? '');
-  const covering = await deps.findCovering(tx, { pipelineName, keys, since: sinceOf(deps, first.pipeline, now) });
+  const covering = await deps.findCovering(tx, { pipelineName, keys, ...windowOf(deps, first.pipeline, now) });
   const coveredBy = keys.map((key) => covering.get(key) ?? null);
   for (const [index, context] of all.entries()) {
     if (coveredBy[index]) continue;

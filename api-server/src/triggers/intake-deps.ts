@@ -3,7 +3,7 @@ import type { ConcurrencyGroup } from '../runs/state/concurrency-group.ts';
 import type { ConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
 import type { TriggerContext } from '../runs/state/model.ts';
 import type { NewRun, RunRequest } from '../runs/state/new-run.ts';
-import type { CoverageKey, DuplicateKey, DuplicateRun, NewRunRecord } from '../runs/state/records.ts';
+import type { CoverageKey, DedupWindow, DuplicateKey, DuplicateRun, NewRunRecord } from '../runs/state/records.ts';
 import type { TenantLoad } from './tenant-limits.ts';
 
 /** A run that a delivery asks for. */
@@ -23,7 +23,7 @@ export interface IntakeDeps<Tx> {
   findDuplicate(tx: Tx, key: DuplicateKey): Promise<DuplicateRun | null>;
   /** Runs that cover these alerts, by fingerprint. */
   findCovering(tx: Tx, key: CoverageKey): Promise<ReadonlyMap<string, DuplicateRun>>;
-  keepCoverage(tx: Tx, runId: string, coverage: Omit<CoverageKey, 'since'>): Promise<void>;
+  keepCoverage(tx: Tx, runId: string, coverage: Omit<CoverageKey, keyof DedupWindow>): Promise<void>;
   /** Returns the owner of the run. */
   insertRun(tx: Tx, row: NewRunRecord): Promise<number | null>;
   /** Keeps the pipeline's resolved body under its hash. */

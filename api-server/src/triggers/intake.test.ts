@@ -131,6 +131,14 @@ test('within the window an ended run suppresses too, and the reason says how it 
   });
 });
 
+test('an ended run of before the clock was set back by hours suppresses no repeat', async () => {
+  const shared = deps();
+  const [first] = await intake(shared, one('k'));
+  await end(first && 'runId' in first ? first.runId : '');
+  clock -= 10 * 3_600_000;
+  expect((await intake(shared, one('k')))[0]?.status).toBe('accepted');
+});
+
 test.each([
   ['the pipeline opts out', 'trigger: {dedup: {enabled: false}}', true, 'k'],
   ['the service has it off', '', false, 'k'],

@@ -64,17 +64,21 @@ export interface Counter {
 }
 
 /** Which run suppresses a new one; runs triggered at or after `since` do, whatever became of them. */
-export interface DuplicateKey {
+export interface DuplicateKey extends DedupWindow {
   pipelineName: string;
   dedupKey: string;
+}
+
+/** In which a run that ended was triggered, if it suppresses; it ends after now, because clocks differ and are set back. */
+export interface DedupWindow {
   since: number;
+  until: number;
 }
 
 /** Which runs cover these alerts, by the same rule; the most severe alert first. */
-export interface CoverageKey {
+export interface CoverageKey extends DedupWindow {
   pipelineName: string;
   keys: readonly string[];
-  since: number;
 }
 
 export interface DuplicateRun {

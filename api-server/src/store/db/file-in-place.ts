@@ -12,7 +12,8 @@ export function fileInPlace(path: string, now: () => number): () => boolean {
   let answer = true;
   let lookedAt = now();
   return () => {
-    if (now() - lookedAt >= LOOK_EVERY_MS) {
+    // A clock that was set back must not keep the next look waiting for hours.
+    if (Math.abs(now() - lookedAt) >= LOOK_EVERY_MS) {
       lookedAt = now();
       answer = identityOf(path) === opened;
     }

@@ -22,7 +22,7 @@ export function createHealth(writer: Writer, options: { now: () => number; trust
   let probing = false;
   let last = options.now();
   return () => {
-    const due = !writer.healthy || options.now() - last > options.trustedMs;
+    const due = !writer.healthy || Math.abs(options.now() - last) > options.trustedMs;
     if (due && !probing) {
       probing = true;
       writer

@@ -9,7 +9,7 @@ beforeEach(async () => {
 afterEach(() => store.close());
 
 const find = (pipelineName: string, dedupKey = 'k', since = NOW) =>
-  store.database.write((tx) => findDuplicate(tx, { pipelineName, dedupKey, since }));
+  store.database.write((tx) => findDuplicate(tx, { pipelineName, dedupKey, since, until: NOW + 10 }));
 
 test('a run of the same pipeline and key suppresses, one of another pipeline or key does not', async () => {
   const id = await store.addRun(1, { pipeline_name: 'p', status: 'running', dedup_key: 'k' });
@@ -22,4 +22,11 @@ test('an ended run suppresses within the window only', async () => {
   const id = await store.addRun(1, { pipeline_name: 'p', status: 'completed', dedup_key: 'k', triggered_at: NOW - 10 });
   expect(await find('p', 'k', NOW - 10)).toMatchObject({ id });
   expect(await find('p', 'k', NOW - 9)).toBeNull();
+});
+
+test('an ended run of a time that is still to come suppresses no longer than its window: the clock was set back', async () => {
+  const id = await store.addRun(1, { pipeline_name: 'p', status: 'completed', dedup_key: 'k', triggered_at: NOW + 10 });
+  expect(await find('p')).toMatchObject({ id });
+  await store.addRun(2, { pipeline_name: 'p', status: 'completed', dedup_key: 'late', triggered_at: NOW + 11 });
+  expect(await find('p', 'late')).toBeNull();
 });

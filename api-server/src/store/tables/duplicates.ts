@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
-import type { CoverageKey, DuplicateKey, DuplicateRun } from '../../runs/state/records.ts';
+import type { CoverageKey, DedupWindow, DuplicateKey, DuplicateRun } from '../../runs/state/records.ts';
 import type { Tx } from '../db/database.ts';
 import { dialectOf } from '../db/dialect.ts';
 import { statement } from '../db/statement.ts';
@@ -38,18 +38,18 @@ const lockName = (pipelineName: string, key: string) => `dedup ${pipelineName} $
  */
 export async function findDuplicate(
   tx: Tx,
-  { pipelineName, dedupKey, since }: DuplicateKey,
+  { pipelineName, dedupKey, since, until }: DuplicateKey,
 ): Promise<DuplicateRun | null> {
   const key = indexed(dedupKey);
   await tx.lock(lockName(pipelineName, key));
-  return suppressor(await tx.all(findDuplicateRow, { pipeline: pipelineName, key, since }));
+  return suppressor(await tx.all(findDuplicateRow, { pipeline: pipelineName, key, since }), until);
 }
 
 /** Sorting is ours: there are none or a few rows, and a sorter in the database costs more than finding them. */
-function suppressor(rows: readonly Found[]): DuplicateRun | null {
+function suppressor(rows: readonly Found[], until: number): DuplicateRun | null {
   const row =
     rows.find(({ status }) => (ACTIVE_RUN_STATUSES as readonly string[]).includes(status)) ??
-    rows.toSorted((a, b) => b.triggered_at - a.triggered_at)[0];
+    rows.filter((one) => one.triggered_at <= until).toSorted((a, b) => b.triggered_at - a.triggered_at)[0];
   return row ? { id: row.id, status: row.status, triggeredAt: row.triggered_at } : null;
 }
 
@@ -94,7 +94,7 @@ const MAX_LOCKS = 32;
  */
 export async function findCovering(
   tx: Tx,
-  { pipelineName, keys, since }: CoverageKey,
+  { pipelineName, keys, since, until }: CoverageKey,
 ): Promise<ReadonlyMap<string, DuplicateRun>> {
   const stored = new Map(keys.map((key) => [indexed(key), key]));
   for (const key of [...stored.keys()].slice(0, MAX_LOCKS).toSorted()) await tx.lock(lockName(pipelineName, key));
@@ -104,7 +104,7 @@ export async function findCovering(
     : tx.all(findCoveringRows, { pipeline: pipelineName, keys: JSON.stringify([only, ...more]), since }));
   const covering = new Map<string, DuplicateRun>();
   for (const [key, rows] of Map.groupBy(found, ({ key }) => key)) {
-    const run = suppressor(rows);
+    const run = suppressor(rows, until);
     const asked = stored.get(key);
     if (run && asked !== undefined) covering.set(asked, run);
   }
@@ -126,7 +126,7 @@ const insertRunAlerts = statement<{ pipeline: string; keys: string; runId: strin
 export async function keepCoverage(
   tx: Tx,
   runId: string,
-  { pipelineName, keys }: Omit<CoverageKey, 'since'>,
+  { pipelineName, keys }: Omit<CoverageKey, keyof DedupWindow>,
 ): Promise<void> {
   const stored = JSON.stringify([...new Set(keys.map(indexed))]);
   await tx.run(insertRunAlerts, { pipeline: pipelineName, keys: stored, runId });

@@ -4,16 +4,24 @@ import { lastMark, setMark } from './marks.ts';
 import type { Tables } from '../db/schema.ts';
 import { statement } from '../db/statement.ts';
 
-const insertFire = statement<{ pipeline: string; at: number }>((db, slot) =>
+const insertFire = statement<{ pipeline: string; at: number; now: number }>((db, slot) =>
   db
     .insertInto('schedule_fires')
     .values({ pipeline_name: slot.pipeline, fire_at: slot.at })
-    .onConflict((conflict) => conflict.doNothing()),
+    .onConflict((conflict) =>
+      conflict
+        .columns(['pipeline_name', 'fire_at'])
+        .doUpdateSet({ missed_at: null })
+        .where('schedule_fires.missed_at', '>', slot.now),
+    ),
 );
 
-/** Takes the fire of a schedule; false when it is taken already. */
-export async function takeFire(tx: Tx, pipeline: string, at: number): Promise<boolean> {
-  return (await tx.run(insertFire, { pipeline, at })) === 1;
+/**
+ * Takes the fire of a schedule; false when it is taken already. One that was missed at a later time than now is not: the clock
+ * was ahead then and was set back.
+ */
+export async function takeFire(tx: Tx, pipeline: string, fire: { at: number; now: number }): Promise<boolean> {
+  return (await tx.run(insertFire, { pipeline, ...fire })) === 1;
 }
 
 const insertMissed = statement<{ pipeline: string; at: number; now: number }>((db, slot) =>

@@ -21,10 +21,10 @@ afterEach(() => server.close());
 test('a schedule says how often it was missed, and when last', async () => {
   const { database } = server.store;
   const fires = [NOW - HOUR, NOW - 2 * HOUR, NOW - 3 * HOUR];
-  await database.write((tx) => takeFire(tx, 'sweep', NOW - 2 * HOUR));
+  await database.write((tx) => takeFire(tx, 'sweep', { at: NOW - 2 * HOUR, now: NOW }));
   const miss = () => database.write((tx) => takeMissed(tx, { pipeline: 'sweep', fires, now: NOW }));
   expect([await miss(), await miss()]).toEqual([2, 0]);
-  expect(await database.write((tx) => takeFire(tx, 'sweep', NOW - HOUR))).toBe(false);
+  expect(await database.write((tx) => takeFire(tx, 'sweep', { at: NOW - HOUR, now: NOW }))).toBe(false);
   const answer = await server.app.inject({ url: '/schedules', headers: as('viewer') });
   expect(answer.json()).toEqual({
     schedules: [

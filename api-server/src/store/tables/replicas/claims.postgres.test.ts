@@ -10,6 +10,8 @@ import { AT, notificationOf } from '../../../notify/fixtures/run.ts';
 import { createCapacity } from '../../../runs/run/capacity.ts';
 import { createOutbox, insertNotifications } from '../outbox.ts';
 import { takeFire } from '../schedules.ts';
+import { joinGroup } from './shared-concurrency.ts';
+import type { Verdict } from '../../../triggers/model.ts';
 
 let site: TestDatabase;
 let databases: Database[];
@@ -30,6 +32,8 @@ async function member(leaseMs = 60_000, fenced = true) {
 }
 const takeOver = ({ database }: { database: Database }) =>
   database.write(async (tx) => ((await releaseDead(tx)) > 0 ? claimRuns(tx, 100) : []));
+
+const runIdOf = (verdict: Verdict): string => ('runId' in verdict ? verdict.runId : '');
 
 beforeEach(async () => {
   site = await newTestDatabase();
@@ -83,13 +87,24 @@ test('runs that wait are claimed once, the oldest first, as far as there is room
   const [one, two] = [await member(), await member()];
   const full = intakeOn(one.database, { capacity: createCapacity(0), maxQueued: 100 });
   const ids: string[] = [];
-  for (const key of ['a', 'b', 'c', 'd', 'e', 'f'])
-    ids.push(...(await full.take(key)).map((verdict) => ('runId' in verdict ? verdict.runId : '')));
+  for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) ids.push(...(await full.take(key)).map(runIdOf));
   await expect.poll(() => two.words).toContain('work');
   expect(await two.database.write((tx) => claimRuns(tx, 2))).toEqual(ids.slice(0, 2));
   const rest = await Promise.all([one, two].map(({ database }) => database.write((tx) => claimRuns(tx, 3))));
   const others = await Promise.all([one, two].map(({ database }) => database.write((tx) => claimRuns(tx, 3))));
   expect([...rest, ...others].flat().toSorted()).toEqual(ids.slice(2).toSorted());
+});
+
+test('600 runs that wait in one full concurrency group do not keep the run behind them from being claimed', async () => {
+  const one = await member();
+  const full = intakeOn(one.database, { capacity: createCapacity(0), maxQueued: 1_000 });
+  const inGroup = (await full.take(...Array.from({ length: 601 }, (_, index) => `k${index}`))).map(runIdOf);
+  const [behind] = (await full.take('behind')).map(runIdOf);
+  const group = { key: 'group', limit: 1, onLimit: 'queue' as const };
+  await one.database.write(async (tx) => {
+    for (const [index, runId] of inGroup.entries()) await joinGroup(tx, group, { runId, entered: index === 0 });
+  });
+  expect(await one.database.write((tx) => claimRuns(tx, 5))).toEqual([inGroup[0], behind]);
 });
 
 test('the replica with the oldest epoch leads, and the next one when it has left', async () => {
@@ -110,7 +125,8 @@ test('of two processes that look at once, one has each message and one has each 
   const rest = (await Promise.all([claim(one), claim(two)])).flat();
   expect([...first, ...rest].map(({ id }) => id).toSorted()).toEqual(messages.map(({ id }) => id).toSorted());
   const fires = Array.from({ length: 20 }, (_, at) => at);
-  const take = ({ database }: { database: Database }, at: number) => database.write((tx) => takeFire(tx, 'p', at));
+  const take = ({ database }: { database: Database }, at: number) =>
+    database.write((tx) => takeFire(tx, 'p', { at, now: at }));
   const taken = await Promise.all([
     ...fires.map((at) => take(one, at)),
     ...fires.toReversed().map((at) => take(two, at)),

@@ -3,8 +3,12 @@ import { ACTIVE_RUN_STATUSES } from '../../../runs/state/model.ts';
 import type { Tx } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 
-/** Runs that one look takes into view; those that wait in full concurrency groups are among them. */
+/** Runs that one query takes into view; those that wait in concurrency groups that turn out to be full are among them. */
 const IN_VIEW = 500;
+/** Queries of one look: runs that wait in full groups must not keep it from those behind them. */
+const MOST_QUERIES = 20;
+/** Full groups that a query leaves out. */
+const MOST_LEFT_OUT = 500;
 
 /** Releases the runs of replicas whose lease has expired; a replica that is writing at the moment is left for the next look. */
 export async function releaseDead(tx: Tx): Promise<number> {
@@ -41,6 +45,7 @@ export async function releaseOwn(tx: Tx): Promise<void> {
 
 interface Waiting {
   id: string;
+  seq: number;
   asked_by: string | null;
   lane: string | null;
   places: number | null;
@@ -52,13 +57,51 @@ interface Waiting {
  * sub-runs. No two replicas take the same one. Answers all their ids.
  */
 export async function claimRuns(tx: Tx, limit: number): Promise<string[]> {
-  const waiting: Waiting[] = await tx.db
+  const groups = groupAdmissions(tx);
+  const taken: string[] = [];
+  let room = limit;
+  let after = -1;
+  for (let queries = 1; queries <= MOST_QUERIES; queries += 1) {
+    const waiting = await inView(tx, { limit, after, full: groups.full() });
+    for (const run of waiting) {
+      const wanted = run.asked_by !== null || (room > 0 && (await groups.letsIn(run)));
+      if (!wanted) continue;
+      if (run.asked_by === null) room -= 1;
+      taken.push(run.id);
+    }
+    after = waiting.at(-1)?.seq ?? after;
+    if (room <= 0 || waiting.length < IN_VIEW) break;
+  }
+  return taken.length === 0 ? [] : own(tx, taken);
+}
+
+interface View {
+  limit: number;
+  /** The last run that was looked at. */
+  after: number;
+  full: readonly string[];
+}
+
+/** The next runs without an owner, but for those that wait in these groups. */
+const inView = (tx: Tx, { limit, after, full }: View): Promise<Waiting[]> =>
+  tx.db
     .selectFrom('runs')
     .leftJoin('cancellations', 'cancellations.run_id', 'runs.id')
     .leftJoin('lane_places', 'lane_places.run_id', 'runs.id')
-    .select(['runs.id', 'asked_by', 'lane', 'places', 'entered'])
+    .select(['runs.id', 'seq', 'asked_by', 'lane', 'places', 'entered'])
     .where('status', 'in', ACTIVE_RUN_STATUSES)
     .where('owner', 'is', null)
+    .where('seq', '>', after)
+    .$if(full.length > 0, (query) =>
+      query.where(({ or, eb }) =>
+        or([
+          eb('lane', 'is', null),
+          eb('lane', 'not in', full.slice(0, MOST_LEFT_OUT)),
+          eb('entered', '=', 1),
+          eb('asked_by', 'is not', null),
+        ]),
+      ),
+    )
     .$if(limit === 0, (ending) => ending.where('asked_by', 'is not', null))
     .where(({ or, eb, not, exists, selectFrom }) =>
       or([
@@ -79,22 +122,12 @@ export async function claimRuns(tx: Tx, limit: number): Promise<string[]> {
     .forUpdate('runs')
     .skipLocked()
     .execute();
-  const groups = groupAdmissions(tx);
-  const taken: string[] = [];
-  let room = limit;
-  for (const run of waiting) {
-    const wanted = run.asked_by !== null || (room > 0 && (await groups.letsIn(run)));
-    if (!wanted) continue;
-    if (run.asked_by === null) room -= 1;
-    taken.push(run.id);
-  }
-  return taken.length === 0 ? [] : own(tx, taken);
-}
 
 /** Whether a run may enter its concurrency group now; the same concurrency group is looked at once. */
 function groupAdmissions(tx: Tx) {
   const free = new Map<string, number>();
   return {
+    full: () => [...free].flatMap(([group, left]) => (left <= 0 ? [group] : [])),
     letsIn: async ({ id, lane: group, places, entered }: Waiting): Promise<boolean> => {
       if (group === null || entered === 1) return true;
       const left = free.get(group) ?? (await freePlaces(tx, group, places ?? 1));
