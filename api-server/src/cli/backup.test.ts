@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -19,7 +19,7 @@ function site(database: string) {
     onTestFinished(() => spy.mockRestore());
   }
   const file = (name: string) => join(dir, name);
-  return { file, run: (to: string) => backup(['--config', config, '--to', to], {}), said: () => said };
+  return { dir, file, run: (to: string) => backup(['--config', config, '--to', to], {}), said: () => said };
 }
 
 test('a backup needs none of the secrets and folders of the service', async () => {
@@ -47,4 +47,12 @@ test('a folder that is not there is named', async () => {
   onTestFinished(() => database.close());
   expect(await run(file('nowhere/copy.db'))).toBe(1);
   expect(said()).toMatch(/^backup: .*nowhere.*\n$/);
+});
+
+test('a copy that cannot be finished leaves nothing behind, and one line says why', async () => {
+  const { dir, file, run, said } = site('sqlite:live.db');
+  writeFileSync(file('live.db'), 'x'.repeat(100_000));
+  expect(await run(file('copy.db'))).toBe(1);
+  expect(said()).toMatch(/^backup: nothing was copied to .*copy\.db: .*not a database\n$/);
+  expect(readdirSync(dir).toSorted()).toEqual(['config.yaml', 'live.db']);
 });

@@ -42,17 +42,24 @@ async function copy(file: string, target: string): Promise<number> {
   const unfinished = `${target}.unfinished`;
   const showEvery = 10;
   let shown = 0;
-  const problem = await backUp(file, unfinished, (percent) => {
-    if (percent < shown + showEvery) return;
-    shown = percent;
-    process.stderr.write(`${percent}%\n`);
-  });
-  if (problem !== null) {
-    rmSync(unfinished, { force: true });
-    return say(`backup: the copy is damaged: ${problem}\n`, 1);
+  try {
+    const problem = await backUp(file, unfinished, (percent) => {
+      if (percent < shown + showEvery) return;
+      shown = percent;
+      process.stderr.write(`${percent}%\n`);
+    });
+    if (problem !== null) return say(`backup: the copy is damaged: ${problem}\n`, 1);
+    renameSync(unfinished, target);
+    return say(`${target}: ${(statSync(target).size / 1024 / 1024).toFixed(1)} MiB\n`, 0);
+  } catch (error) {
+    return say(
+      `backup: nothing was copied to ${target}: ${error instanceof Error ? error.message : String(error)}\n`,
+      1,
+    );
+  } finally {
+    // A full disk that keeps half a copy takes the service's own writes too, where they share it.
+    for (const left of [unfinished, `${unfinished}-journal`]) rmSync(left, { force: true });
   }
-  renameSync(unfinished, target);
-  return say(`${target}: ${(statSync(target).size / 1024 / 1024).toFixed(1)} MiB\n`, 0);
 }
 
 function say(text: string, code: number): number {

@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { shellExecutor } from './shell.ts';
 
 const run = (env: Record<string, string>) =>
@@ -35,3 +38,29 @@ test.each(['sleep 60 & echo done', 'setsid sleep 5 & echo done'])(
   },
   3_000,
 );
+
+const isRunning = (pid: string): boolean => {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+};
+
+/** Says where it runs once it is in a session of its own. */
+const LEAVES = `setsid sh -c 'echo $$ > "$PLACE"; exec sleep 300' & while [ ! -s "$PLACE" ]; do :; done`;
+
+test.runIf(process.platform === 'linux').each([
+  ['ends', LEAVES, { ok: true }],
+  ['is stopped', `${LEAVES}; sleep 60`, { ok: false, type: 'timeout' }],
+])('a process in a session of its own ends when its check %s', async (_how, command, outcome) => {
+  const place = join(mkdtempSync(join(tmpdir(), 'signalbox-shell-')), 'pid');
+  onTestFinished(() => rmSync(dirname(place), { recursive: true }));
+  const pidOf = () => (existsSync(place) ? readFileSync(place, 'utf8').trim() : '');
+  const stopping = new AbortController();
+  const result = shellExecutor({ run: command, env: { PLACE: place }, signal: stopping.signal });
+  await expect.poll(pidOf).not.toBe('');
+  if (!outcome.ok) stopping.abort();
+  expect(await result).toMatchObject(outcome);
+  await expect.poll(() => isRunning(pidOf())).toBe(false);
+});

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Failure } from '../runs/state/executor.ts';
 import type { ShellExecutor } from '../runs/evidence/checks.ts';
+import { killMarked, newMark } from './marked-processes.ts';
 
 /** What is kept of each output stream. */
 const MAX_OUTPUT = 64 * 1024;
@@ -12,16 +13,20 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 /** How long the end of a command waits for the rest of its output. */
 const REST_MS = 500;
 
-/** Runs `sh -c` as its own process group with `env` and PATH only; the whole group is killed when the signal fires. */
+/**
+ * Runs `sh -c` as its own process group with `env`, PATH and a mark only. When it ends or the signal fires, the whole group is killed,
+ * and what carries the mark.
+ */
 export const shellExecutor: ShellExecutor = ({ run, env, signal }) =>
   new Promise((resolve) => {
     if (signal.aborted)
       return resolve({ ok: false, type: 'timeout', message: 'stopped before it ran', retryable: false });
     const unfit = unfitEnvironment(env);
     if (unfit !== null) return resolve(failed(unfit));
+    const mark = newMark();
     const child = spawn('/bin/sh', ['-c', run], {
       cwd: '/',
-      env: { ...env, PATH },
+      env: { ...env, PATH, ...mark },
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -36,6 +41,7 @@ export const shellExecutor: ShellExecutor = ({ run, env, signal }) =>
     child.on('exit', () => {
       // What the command left in the background is not part of the check. It may have left the group, and hold the output open.
       killGroup(child.pid);
+      void killMarked(mark);
       setTimeout(() => [child.stdout, child.stderr].forEach((stream) => stream.destroy()), REST_MS).unref();
     });
     child.on('close', (exitCode) => {

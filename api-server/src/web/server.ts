@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import cookie from '@fastify/cookie';
 import { clientErrorHandler } from '@signalbox/crds/process/client-error';
+import { cutUnread, inTurn } from '@signalbox/crds/process/fair-connections';
 import { SLOW_CLIENTS } from '@signalbox/crds/process/slow-clients';
 import fastify, {
   type onErrorHookHandler,
@@ -61,6 +62,8 @@ export async function createServer(
   });
   const servedAt = createPathLookup(routes);
 
+  cutUnread(app.server);
+  app.addHook('onRequest', (_request, reply, done) => inTurn(reply.raw, done));
   app.addHook('onRequest', (request, _reply, done) => {
     if (mayHaveSession(request)) auth.look(request).then(() => done(), done);
     else done();

@@ -11,6 +11,7 @@ import fastify, {
   type RawServerDefault,
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { cutUnread, inTurn } from '@signalbox/crds/process/fair-connections';
 import { SLOW_CLIENTS } from '@signalbox/crds/process/slow-clients';
 import type { z } from 'zod';
 import { type AccessDeps, authorize, requireScope } from './access.ts';
@@ -63,6 +64,8 @@ export function createApp(deps: AppDeps): App {
   });
   // Answers are sent as they are: their types are checked by the compiler, their values in tests.
   app.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
+  cutUnread(app.server);
+  app.addHook('onRequest', (_request, reply, done) => inTurn(reply.raw, done));
   // Before the body is read.
   app.addHook('onRequest', async (request) => authorize(request, deps));
   app.addHook('preValidation', async (request) => {
