@@ -144,10 +144,11 @@ async function commit({ send, last, outcome }: Commit): Promise<void> {
   const committed = answers.at(-1);
   if (committed?.status === 'rejected' && postgres.faultOf(committed.reason) === 'lost')
     throw new CommitInDoubt(outcome(), committed.reason);
+  // What the server committed is stored, also where an answer before it did not come in time: nothing is run again.
+  if (committed?.status === 'fulfilled' && committed.value.command === 'COMMIT') return;
   const failed = answers.find((answer) => answer.status === 'rejected');
   if (failed) throw failed.reason;
   // After a statement that failed, and whose error a job swallowed, the server rolls back and calls it success.
-  if (committed?.status === 'fulfilled' && committed.value.command === 'COMMIT') return;
   throw new Error('a job went on after a failed statement; nothing was stored');
 }
 

@@ -63,16 +63,29 @@ export async function claimRuns(tx: Tx, limit: number): Promise<string[]> {
   let after = -1;
   for (let queries = 1; queries <= MOST_QUERIES; queries += 1) {
     const waiting = await inView(tx, { limit, after, full: groups.full() });
-    for (const run of waiting) {
-      const wanted = run.asked_by !== null || (room > 0 && (await groups.letsIn(run)));
-      if (!wanted) continue;
-      if (run.asked_by === null) room -= 1;
-      taken.push(run.id);
-    }
+    const wanted = await choose(waiting, { room, groups });
+    taken.push(...wanted.ids);
+    room = wanted.room;
     after = waiting.at(-1)?.seq ?? after;
     if (room <= 0 || waiting.length < IN_VIEW) break;
   }
   return taken.length === 0 ? [] : own(tx, taken);
+}
+
+/** Those of these runs that this process takes, and the room that is left. */
+async function choose(
+  waiting: readonly Waiting[],
+  { room: most, groups }: { room: number; groups: ReturnType<typeof groupAdmissions> },
+): Promise<{ ids: string[]; room: number }> {
+  const ids: string[] = [];
+  let room = most;
+  for (const run of waiting) {
+    const wanted = run.asked_by !== null || (room > 0 && (await groups.letsIn(run)));
+    if (!wanted) continue;
+    if (run.asked_by === null) room -= 1;
+    ids.push(run.id);
+  }
+  return { ids, room };
 }
 
 interface View {
