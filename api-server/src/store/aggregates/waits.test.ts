@@ -71,8 +71,8 @@ const ask = (id: string, run_id: string, [requested_at = 0, decided_at = 0]: num
       .execute(),
   );
 
-const p95s = async (days: number) => {
-  const window = { from: NOW - days * DAY_MS, to: null };
+const p95s = async (days: number, to: number | null = null) => {
+  const window = { from: NOW - days * DAY_MS, to };
   const { pipeline: found } = await runPercentiles(store.database.db, { window, stages: ['production'] }, ['pipeline']);
   return Object.fromEntries(
     found.map(({ of, seconds, machineSeconds, waitingSeconds }) => [of, [seconds, machineSeconds, waitingSeconds]]),
@@ -105,6 +105,13 @@ test('the time in which people were asked is apart from machine time, also in th
   expect(nearly(await p95s(30))).toEqual({ asks: [3, 0, 3], twice: [2, 0, 2], quick: [0, 0, null] });
   const [machine] = Object.values(await p95s(30)).map(([, seconds]) => seconds);
   expect(Math.abs(machine! - 10)).toBeLessThan(0.1);
+});
+
+test('a question counts for the window of its run, however late it is asked', async () => {
+  await addRun(1, { waits: [[71, 72]] });
+  await addRun(2, { waits: [[0, 1]], pipeline_name: 'other' });
+  expect(await p95s(21, LONG_AGO + 1_500)).toEqual({ asks: [259_210, 255_610, 3_600] });
+  expect(await p95s(21, LONG_AGO + 500)).toEqual({});
 });
 
 test('a run that waits for one that it started waits for the people whom that one asks', async () => {

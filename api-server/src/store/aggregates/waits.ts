@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Window } from '../../analytics/window.ts';
-import { all, within } from './scope.ts';
+import { DAY_MS } from '../../analytics/window.ts';
+import { all, type Condition, endedRuns, type Scope, within } from './scope.ts';
 
 /** What of a run is timed: all of it, all but the waiting for people, or that waiting, of the runs that had it. */
 export type Timed = 'total' | 'machine' | 'waiting';
@@ -18,14 +18,20 @@ export const MS_OF: Readonly<Record<Timed, RawBuilder<number>>> = {
   waiting: sql`waited_ms`,
 };
 
-/**
- * How long each run waited for people: the time in which at least one question was open, also one of a run that it started.
- * Questions are read from the beginning of the window, because no run asks before it is triggered.
- */
-const waits = ({ from }: Window): RawBuilder<unknown> => sql`(
+/** No run asks before it is triggered, and none of a window that is over after the last of them ended; clocks of replicas differ by less than a day. */
+function askedIn(scope: Scope): Condition[] {
+  const { from, to } = scope.window;
+  if (to === null) return within('requested_at', { from, to });
+  const runs = endedRuns(scope);
+  const last = sql`select max(completed_at) + ${DAY_MS} from ${runs.from} where ${all(runs.where)}`;
+  return [...within('requested_at', { from, to: null }), sql`requested_at < (${last})`];
+}
+
+/** How long each run waited for people: the time in which at least one question was open, also one of a run that it started. */
+const waits = (scope: Scope): RawBuilder<unknown> => sql`(
   with recursive asked (run_id, began, ended) as (
     select run_id, requested_at, decided_at from approvals
-    where ${all([sql<boolean>`decided_at is not null`, ...within('requested_at', { from, to: null })])}
+    where ${all([sql<boolean>`decided_at is not null`, ...askedIn(scope)])}
     union all select parents.parent_run_id, began, ended from asked
       join runs as parents on parents.id = asked.run_id where parents.parent_run_id is not null),
   ordered as (select run_id, began, ended,
@@ -33,7 +39,8 @@ const waits = ({ from }: Window): RawBuilder<unknown> => sql`(
   select run_id, sum(case when reached is null or reached <= began then ended - began
     when reached >= ended then 0 else ended - reached end) as waited_ms from ordered group by run_id) as waits`;
 
-export const joinWaits = (timed: Timed, window: Window): RawBuilder<unknown> => {
+/** The runs of a scope with how long they waited, or those of them that did. */
+export const joinWaits = (timed: Timed, scope: Scope): RawBuilder<unknown> => {
   if (timed === 'total') return sql``;
-  return sql`${timed === 'machine' ? sql`left join` : sql`join`} ${waits(window)} on waits.run_id = runs.id`;
+  return sql`${timed === 'machine' ? sql`left join` : sql`join`} ${waits(scope)} on waits.run_id = runs.id`;
 };

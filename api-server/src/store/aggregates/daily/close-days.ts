@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { DAY_MS } from '../../../analytics/window.ts';
 import { GROWTH } from '../../../analytics/sketch.ts';
 import { HOUR_MS } from '../../../runs/state/hourly.ts';
-import { ACTIVE_RUN_STATUSES } from '../../../runs/state/model.ts';
+import { ACTIVE_RUN_STATUSES, STAGES } from '../../../runs/state/model.ts';
 import type { Database } from '../../db/database.ts';
 import { dialectOf } from '../../db/dialect.ts';
 import { KEYED, SUMMED } from '../../db/hourly-sums.ts';
@@ -141,7 +141,7 @@ async function runDurations(db: Kysely<Tables>, day: number, timed: Timed): Prom
       select runs.pipeline_name as pipeline_name, runs.stage as stage, ${bucketOfDuration(MS_OF[timed])} as bucket, count(*) as n
       from (select distinct pipeline_name, stage from hourly_runs where hour >= ${day} and hour < ${day + DAY_MS}) as seen
       join runs on runs.pipeline_name = seen.pipeline_name and runs.stage = seen.stage
-      ${joinWaits(timed, { from: day, to: null })}
+      ${joinWaits(timed, { window: { from: day, to: day + DAY_MS }, stages: STAGES })}
       where completed_at is not null and triggered_at >= ${day} and triggered_at < ${day + DAY_MS}
       group by runs.pipeline_name, runs.stage, bucket) as counted
     group by pipeline_name, stage`.execute(db);

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { DAY_MS } from '../../../analytics/window.ts';
 import { keyName } from '../../../runs/state/hourly.ts';
+import { STAGES } from '../../../runs/state/model.ts';
 import type { Database } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import { setMark } from '../../tables/marks.ts';
@@ -97,7 +98,7 @@ const endedRuns = (
 /** How long the runs of a day waited for people, of those that did. */
 async function waitsOf(db: Kysely<Tables>, window: { from: number; to: number }): Promise<Map<string, number>> {
   const { rows } = await sql<{ id: string; waited: number }>`
-    select runs.id as id, waited_ms as waited from runs ${joinWaits('waiting', window)}
+    select runs.id as id, waited_ms as waited from runs ${joinWaits('waiting', { window, stages: STAGES })}
     where ${all(within('triggered_at', window))}`.execute(db);
   return new Map(rows.map(({ id, waited }) => [id, waited]));
 }

@@ -31,7 +31,7 @@ export async function usedRuns(db: Kysely<Tables>, scope: Scope): Promise<Omit<U
   const { rows } = await sql<Row>`
     select runs.pipeline_name as pipeline, runs.stage as stage, runs.team as team, runs.status as status, triggered_at as "triggeredAt",
       completed_at - triggered_at as took, waited_ms as waited
-    from ${asksForExecutions(scope) ? byExecutions(scope) : from} ${joinWaits('machine', scope.window)} where ${all(where)}`.execute(
+    from ${asksForExecutions(scope) ? byExecutions(scope) : from} ${joinWaits('machine', scope)} where ${all(where)}`.execute(
     db,
   );
   const kinds = new Map<string, StagedKind>();

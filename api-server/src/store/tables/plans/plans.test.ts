@@ -4,7 +4,12 @@ import type { Database } from '../../db/database.ts';
 import { dialectOf } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
 import { newTestDatabase, type TestDatabase } from '../../fixtures/test-database.ts';
+import { closeDays } from '../../aggregates/daily/close-days.ts';
 import { batchesOf, readAll } from '../../aggregates/fixtures/evidence.ts';
+import { runPercentiles } from '../../aggregates/percentiles.ts';
+import { sumRuns } from '../../aggregates/run-sums.ts';
+import { packDays } from '../../aggregates/uses/pack-days.ts';
+import { stepFacts } from '../../aggregates/step-facts.ts';
 import { storedRunsIn } from '../../aggregates/evidence/stored-runs.ts';
 import { readEvents } from '../bodies/run-bodies.ts';
 import { listDeliveries } from '../deliveries.ts';
@@ -17,6 +22,8 @@ import { awaitsSearch, enterPortion, newestRun, nextPortion } from '../search/in
 const RUNS = 10_000;
 const ID = 'run-5000';
 const HOUR_MS = 3_600_000;
+const EVERY_MS = 200_000;
+const DAY_MS = 24 * HOUR_MS;
 
 let site: TestDatabase;
 let database: Database;
@@ -34,6 +41,9 @@ beforeAll(async () => {
     );
     ({ more } = await database.write((tx) => enterPortion(tx, portion)));
   }
+  const signal = AbortSignal.timeout(60_000);
+  await closeDays({ database, now: (RUNS + 1) * EVERY_MS, signal });
+  await packDays({ database, signal });
   if (site.kind === 'postgres') await database.write(({ db }) => sql`analyze`.execute(db));
 });
 afterAll(async () => {
@@ -46,20 +56,29 @@ async function fill(db: Kysely<Tables>): Promise<void> {
   const numbers = sql.raw(
     `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${RUNS})`,
   );
-  const each = sql.raw(`'pipeline-' || n % 30, 'team-' || n % 8, 'production'`);
+  const each = sql.raw(`'pipeline-' || (n % 30), 'team-' || (n % 30 % 8), 'production'`);
   await sql`INSERT INTO runs (id, definition_hash, source, status, summary, dedup_key, triggered_at, completed_at, input_tokens, output_tokens,
       unpriced_steps, warning_count, context, pipeline_name, team, stage)
     ${numbers} SELECT 'run-' || n, 'h', 'generic', CASE WHEN n % 50 = 0 THEN 'failed' ELSE 'completed' END, 'Host ' || n || ' is slow', 'key-' || n,
-      n * 200000, n * 200000 + 60000, 1, 1, 0, 0, '{"labels":{"host":"h' || n % 900 || '"},"text":"' || ${'x'.repeat(600)} || '"}', ${each} FROM numbers`.execute(
+      n * 200000, n * 200000 + 60000, 1, 1, 0, 0, '{"labels":{"host":"h' || (n % 900) || '"},"text":"' || ${'x'.repeat(600)} || '"}', ${each} FROM numbers`.execute(
     db,
   );
   for (const step of [1, 2])
     await sql`INSERT INTO step_executions (run_id, step_index, step_name, family, id, kind, executor, agent, model, status, started_at, completed_at,
         attempts, pipeline_name, team, stage)
-      ${numbers} SELECT 'run-' || n, ${sql.lit(step)}, ${sql.lit(`look-${step}`)}, 'look', n || ${sql.lit(`/${step}`)}, 'step', 'gateway', 'agent-' || n % 12, 'model-' || n % 5,
+      ${numbers} SELECT 'run-' || n, ${sql.lit(step)}, ${sql.lit(`look-${step}-`)} || (n % 30), ${sql.lit(`look-${step}-`)} || (n % 30), n || ${sql.lit(`/${step}`)}, 'step', 'gateway', 'agent-' || (n % 12), 'model-' || (n % 5),
         'completed', n * 200000, n * 200000 + 9000, 1, ${each} FROM numbers`.execute(db);
+  const hour = sql`triggered_at - triggered_at % ${sql.lit(HOUR_MS)}`;
+  await sql`INSERT INTO hourly_runs (hour, pipeline_name, stage, team, status, runs, duration_ms)
+    SELECT ${hour}, pipeline_name, stage, team, status, count(*), sum(completed_at - triggered_at) FROM runs
+    GROUP BY ${hour}, pipeline_name, stage, team, status`.execute(db);
+  const started = sql`started_at - started_at % ${sql.lit(HOUR_MS)}`;
+  await sql`INSERT INTO hourly_steps (hour, step_name, pipeline_name, stage, team, agent, provider, model, cost_source, status, executions, reporting,
+      input_tokens, output_tokens, cost, unpriced, duration_ms)
+    SELECT ${started}, family, pipeline_name, stage, team, agent, '', model, '', status, count(*), 0, 0, 0, 0, 0, sum(completed_at - started_at)
+    FROM step_executions GROUP BY ${started}, family, pipeline_name, stage, team, agent, model, status`.execute(db);
   await sql`INSERT INTO deliveries (received_at, source, outcome, status_code, run_id, pipeline, labels, allow_testing, raw_truncated)
-    ${numbers} SELECT n * 200000, 'generic', 'accepted', 202, 'run-' || n, 'pipeline-' || n % 30, '{}', 0, 0 FROM numbers`.execute(
+    ${numbers} SELECT n * 200000, 'generic', 'accepted', 202, 'run-' || n, 'pipeline-' || (n % 30), '{}', 0, 0 FROM numbers`.execute(
     db,
   );
   await sql`INSERT INTO notifications (id, run_id, pipeline_name, stage, event, channel, source, message, status, attempts, due_at, created_at)
@@ -115,6 +134,9 @@ const scansIn = (plans: Awaited<ReturnType<typeof plansOf>>) =>
   );
 
 const page = { limit: 50, offset: 0 };
+/** Whole days and parts of others, of which sketches are read, and a few of which durations are read from rows. */
+const WEEKS = { stages: ['production'], window: { from: 3 * DAY_MS - 5, to: 20 * DAY_MS + 5 } } as const;
+const DAYS = { stages: ['production'], window: { from: 18 * DAY_MS + 5, to: 20 * DAY_MS + 5 } } as const;
 const EVIDENCE_OF = { pipeline: 'pipeline-3', stage: 'production' } as const;
 
 test.each<[string, (db: Kysely<Tables>) => Promise<unknown>]>([
@@ -147,6 +169,11 @@ test.each<[string, (db: Kysely<Tables>) => Promise<unknown>]>([
     (db) => readAll(storedRunsIn(() => db, EVIDENCE_OF, { from: 11 * 24 * HOUR_MS, to: 12 * 24 * HOUR_MS })),
   ],
   ['what the search has to do', (db) => awaitsSearch(db, RUNS)],
+  ['sums of all pipelines', (db) => sumRuns(db, WEEKS)],
+  ['durations of all pipelines', (db) => runPercentiles(db, WEEKS, ['all'])],
+  ['durations of a team', (db) => runPercentiles(db, { ...WEEKS, team: 'team-3' }, ['all', 'pipeline'])],
+  ['durations of a pipeline in some days', (db) => runPercentiles(db, { ...DAYS, pipeline: 'pipeline-3' }, ['all'])],
+  ['figures of a step', (db) => stepFacts(db, { ...WEEKS, step: 'look-1-3' })],
 ])('%s reads what it shows and no large table', async (_, ask) => expect(scansIn(await plansOf(ask))).toEqual([]));
 
 test('a plan that reads a whole table is noticed', async () => {
