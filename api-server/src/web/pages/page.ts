@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Assets } from './assets.ts';
 import Handlebars from 'handlebars';
 import type { Viewer } from '../auth/page-auth.ts';
-import { fitModel } from './fit-model.ts';
+import { renderFitting } from './fit-model.ts';
 import type { PageDeps } from './page-deps.ts';
 import { count } from './format.ts';
 import { paths } from './paths.ts';
@@ -173,7 +173,7 @@ export async function sendPage(
   const waiting = viewer === null ? NOTHING : await waitingIn(deps).catch(() => NOTHING);
   const groups = rail(page.nav, waiting);
   const waits = waiting.approvals + waiting.runs;
-  const body = render(page.template, { ...fitModel(page.model), ...shared });
+  const body = renderFitting(page.model, (model) => render(page.template, { ...model, ...shared }));
   const html = render('layout', {
     ...shared,
     title: waits === 0 ? page.title : `(${waits}) ${page.title}`,

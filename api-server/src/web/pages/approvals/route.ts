@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '@signalbox/crds';
+import { charsOf } from '../fit-model.ts';
 import { operatorOf } from '../operator.ts';
 import { mayOperate, type PageContext, sendPage, sendProblem } from '../page.ts';
 import { unlessUnknown } from '../problems.ts';
@@ -39,9 +40,11 @@ export function registerApprovals(app: FastifyInstance, context: PageContext): v
       many: waiting.total !== 1,
       more: Math.max(0, waiting.total - waiting.approvals.length),
       // The next one to expire first.
-      waiting: waiting.approvals
-        .toSorted((a, b) => a.expires_at.localeCompare(b.expires_at))
-        .map((one) => ({ ...card(one, { run: runs.get(one.run_id) }), open: one === only })),
+      waiting: withRoom(
+        waiting.approvals
+          .toSorted((a, b) => a.expires_at.localeCompare(b.expires_at))
+          .map((one) => ({ ...card(one, { run: runs.get(one.run_id) }), open: one === only })),
+      ),
       ended: ended.map((one) => card(one)),
       refused: false,
     };
@@ -86,6 +89,21 @@ async function runsOf({ deps }: PageContext, approvals: readonly ApprovalLine[])
   return new Map(runs.map((run) => [run.id, run]));
 }
 
+/** Characters of the cards that are on the page as a whole, and of the markup of one. */
+const ROOM = 100_000;
+const MARKUP = 2_500;
+
+/** Those that expire first can be decided here, as many as fit on the page; the others on the pages of their runs. */
+function withRoom<Card extends object>(cards: readonly Card[]): (Card & { whole: boolean })[] {
+  let left = ROOM;
+  return cards.map((card, at) => {
+    const size = MARKUP + charsOf(card, Infinity);
+    const whole = at === 0 || size <= left;
+    if (whole) left -= size;
+    return { ...card, whole };
+  });
+}
+
 /** The form with the entered values and the problems. */
 async function sendAgain(
   context: PageContext,
@@ -100,7 +118,8 @@ async function sendAgain(
     run: runs.get(approval.run_id),
     problems: new Map(problems.map(({ field, msg }) => [field, msg])),
   });
-  const model = { total: 1, many: false, more: 0, waiting: [{ ...card, open: true }], ended: [], refused: true };
+  const waiting = [{ ...card, open: true, whole: true }];
+  const model = { total: 1, many: false, more: 0, waiting, ended: [], refused: true };
   return sendPage(context, request, reply, {
     title: 'Approvals',
     nav: 'approvals',

@@ -5,6 +5,7 @@ import { readinessCard } from '../readiness/view.ts';
 import { tryReadiness } from '../readiness/tried.ts';
 import { readWhatIf } from '../readiness/what-if.ts';
 import { createLayout } from '../run/graph/layout.ts';
+import { pageIn } from '../portion.ts';
 import { runRow } from '../runs/row.ts';
 import { pipelineActions } from './actions.ts';
 import { registerChanges } from './change.ts';
@@ -25,7 +26,7 @@ export function registerDefinitions(app: FastifyInstance, context: PageContext):
 
   app.get('/ui/pipelines', (request, reply) => {
     const admin = mayChange(deps.auth.viewer(request));
-    const model = { ...pipelinesView(deps.definitions.snapshot(), deps.now()), admin };
+    const model = { ...pipelinesView(deps.definitions.snapshot(), deps.now(), pageIn(request.query)), admin };
     return sendPage(context, request, reply, { title: 'Pipelines', nav: 'pipelines', template: 'pipelines', model });
   });
 
@@ -65,7 +66,7 @@ export function registerDefinitions(app: FastifyInstance, context: PageContext):
       title: 'Steps',
       nav: 'steps',
       template: 'steps',
-      model: stepsView(deps.definitions.snapshot(), deps.now()),
+      model: stepsView(deps.definitions.snapshot(), deps.now(), pageIn(request.query)),
     }),
   );
 

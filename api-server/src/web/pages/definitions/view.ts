@@ -5,6 +5,7 @@ import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import type { PipelineStatistics } from '../../../service/views/analytics/statistics.ts';
 import { summaryOf } from '../insights/summary.ts';
 import { paths } from '../paths.ts';
+import { portionOf } from '../portion.ts';
 import type { Layout } from '../run/graph/layout.ts';
 import { asksAgent, singleSteps } from '../replays/chain-form.ts';
 import { pipelineSteps } from './places.ts';
@@ -93,9 +94,17 @@ const pipelineRow = ({ name, config }: LoadedPipeline) => ({
 const loadedLine = (definitions: Snapshot, now: number) =>
   `Loaded ${ago(new Date(definitions.loadedAt).toISOString(), now)}`;
 
-export function pipelinesView(definitions: Snapshot, now: number) {
+/** Definitions on one page of a list. */
+const PIPELINES_A_PAGE = 150;
+const STEPS_A_PAGE = 60;
+const USERS_NAMED = 8;
+
+export function pipelinesView(definitions: Snapshot, now: number, page = 1) {
+  const goTo = (number: number) => paths.pipelines({ page: number });
+  const { rows, pager } = portionOf(definitions.pipelines, { page, size: PIPELINES_A_PAGE, goTo });
   return {
-    rows: definitions.pipelines.map(pipelineRow),
+    rows: rows.map(pipelineRow),
+    pager,
     problems: problemFiles(definitions, ofKind('Pipeline')),
     reload: paths.reload(),
     commands: [{ label: 'Reload', path: '/reload' }],
@@ -181,10 +190,19 @@ const usersOf = (name: string, definitions: Snapshot) =>
     .filter((pipeline) => pipeline.uses.includes(name))
     .map((pipeline) => ({ name: pipeline.name, href: paths.pipeline(pipeline.name) }));
 
-export function stepsView(definitions: Snapshot, now: number) {
+/** Library steps and steps of pipelines, as many of both. */
+export function stepsView(definitions: Snapshot, now: number, page = 1) {
+  const asked = { page, size: STEPS_A_PAGE, goTo: (number: number) => paths.steps({ page: number }) };
+  const library = portionOf(definitions.steps, asked);
+  const own = portionOf(pipelineSteps(definitions.pipelines), asked);
   return {
-    rows: definitions.steps.map((step) => ({ ...stepRow(step), users: usersOf(step.name, definitions).length })),
-    inPipelines: pipelineSteps(definitions.pipelines),
+    rows: library.rows.map((step) => ({ ...stepRow(step), users: usersOf(step.name, definitions).length })),
+    inPipelines: own.rows.map(({ users, ...step }) => ({
+      ...step,
+      users: users.slice(0, USERS_NAMED),
+      moreUsers: Math.max(0, users.length - USERS_NAMED),
+    })),
+    pager: definitions.steps.length > own.total ? library.pager : own.pager,
     problems: problemFiles(definitions, ofKind('LibraryStep')),
     count: plural(definitions.steps.length, 'library step'),
     loaded: loadedLine(definitions, now),
@@ -207,10 +225,9 @@ export function stepView(entry: LoadedStep, definitions: Snapshot) {
 
 /** The agents of all backends, with an error line for a backend that is down. */
 export function agentsView({ agents, errors }: AgentList, definitions: Snapshot) {
+  const texts = definitions.pipelines.map((pipeline) => ({ pipeline, text: JSON.stringify(pipeline.config.steps) }));
   const uses = (name: string) =>
-    definitions.pipelines.filter((pipeline) =>
-      JSON.stringify(pipeline.config.steps).includes(`"agent":${JSON.stringify(name)}`),
-    );
+    texts.filter(({ text }) => text.includes(`"agent":${JSON.stringify(name)}`)).map(({ pipeline }) => pipeline);
   return {
     rows: agents.map((agent) => ({
       name: agent.name,

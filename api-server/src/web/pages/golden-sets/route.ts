@@ -5,6 +5,7 @@ import { MemberNote, NewGoldenSet } from '../../../service/golden-sets/golden-se
 import { operatorOf } from '../operator.ts';
 import { mayOperate, type PageContext, sendPage, sendProblem } from '../page.ts';
 import { paths } from '../paths.ts';
+import { pageIn } from '../portion.ts';
 import { problemOf } from '../problems.ts';
 import { agentStepNames } from './agent-steps.ts';
 import { registerPin } from './pin-route.ts';
@@ -31,7 +32,10 @@ export function registerGoldenSets(app: FastifyInstance, context: PageContext): 
   app.get('/ui/golden-sets/:id', async (request, reply) => {
     const id = setIdOf(request);
     const [set, replays] = await Promise.all([deps.goldenSets.get(id), deps.regressions.ofSet(id)]);
-    const model = goldenSetPage(set, replays, mayOperate(deps.auth.viewer(request)));
+    const model = goldenSetPage(set, replays, {
+      operator: mayOperate(deps.auth.viewer(request)),
+      page: pageIn(request.query),
+    });
     return sendPage(context, request, reply, { title: set.name, nav: 'golden-sets', template: 'golden-set', model });
   });
 

@@ -1,6 +1,7 @@
 import type { GoldenMemberLine, GoldenSetDetail } from '../../../service/views/analytics/golden-set.ts';
 import { exactTime, percent } from '../format.ts';
 import { paths } from '../paths.ts';
+import { portionOf } from '../portion.ts';
 import { plural } from '../runs/row.ts';
 import type { RegressionList } from '../../../service/views/analytics/regression.ts';
 import { historyView } from './history.ts';
@@ -13,8 +14,17 @@ const SOURCES: Record<GoldenMemberLine['label_source'], string> = {
   run: 'mark of the run',
 };
 
+const MEMBERS_A_PAGE = 50;
+
+interface Reader {
+  operator: boolean;
+  page: number;
+}
+
 /** One set with its members, in the order in which they were pinned. */
-export function goldenSetPage(set: GoldenSetDetail, replays: RegressionList, operator: boolean) {
+export function goldenSetPage(set: GoldenSetDetail, replays: RegressionList, { operator, page }: Reader) {
+  const goTo = (number: number) => paths.goldenSet(set.id, { page: number });
+  const { rows, pager } = portionOf(set.rows, { page, size: MEMBERS_A_PAGE, goTo });
   const archived = set.archived_at !== null;
   const diverged = set.rows.filter(isDiverged).length;
   const gone = set.rows.filter(({ available }) => !available).length;
@@ -39,7 +49,8 @@ export function goldenSetPage(set: GoldenSetDetail, replays: RegressionList, ope
     step: set.step_name,
     notice: noticeOf(diverged, gone),
     history: set.members > 0 || replays.regressions.length > 0 ? historyView(set.name, replays) : null,
-    rows: set.rows.map((row) => memberRow(set, row, operator && !archived)),
+    rows: rows.map((row) => memberRow(set, row, operator && !archived)),
+    pager,
   };
 }
 

@@ -42,10 +42,15 @@ export function insightsView({ insights, query, loaded, first }: InsightsInput) 
     charts: charts(insights, query),
     rows: pipelines
       .toSorted((a, b) => b.runs_total - a.runs_total)
+      .slice(0, SHOWN)
       .map((stats) => pipelineRow(stats, { scope, loaded })),
+    more: pipelines.length > SHOWN ? plural(pipelines.length - SHOWN, 'pipeline') : null,
     groups: groupsOf(insights, { query, scope }),
   };
 }
+
+/** Pipelines in the table, the busiest. */
+const SHOWN = 150;
 
 /** Links to a wider time range, or the command for a first run. */
 function emptyState(query: StatisticsQuery, first: FirstRun) {

@@ -21,6 +21,7 @@ export interface ReadinessInput {
 export function readinessCard({ name, config, report: real, whatIf, tried, now }: ReadinessInput) {
   const report = tried?.kind === 'tried' ? tried.report : real;
   const isPreview = tried?.kind === 'tried';
+  const steps = shownSteps(report.steps);
   return {
     isPreview,
     isAsked: report.criteria_source === 'configured',
@@ -29,8 +30,9 @@ export function readinessCard({ name, config, report: real, whatIf, tried, now }
     evidence: `Evidence of ${report.pipeline_stage} runs, gathered ${ago(report.gathered_at, now)}`,
     gathered: exactTime(report.gathered_at),
     columns: TIERS.map(({ title, question }) => ({ title, question })),
-    rows: report.steps.map(row),
-    explanations: report.steps.filter(({ verdict }) => verdict !== 'not_configured').map(explanation),
+    rows: steps.map(row),
+    left: steps.length < report.steps.length ? plural(report.steps.length - steps.length, 'step') : null,
+    explanations: steps.filter(({ verdict }) => verdict !== 'not_configured').map(explanation),
     preview: tried?.kind === 'tried' ? snippet(tried.report, real) : null,
     problems: tried?.kind === 'invalid' ? tried.problems : [],
     form: whatIfForm(config, real.steps, whatIf),
@@ -38,6 +40,17 @@ export function readinessCard({ name, config, report: real, whatIf, tried, now }
     back: `${paths.pipeline(name)}#readiness`,
     example: EXAMPLE,
   };
+}
+
+/** Steps that a page shows. */
+const MOST_STEPS = 40;
+const SATISFIED: ReadonlySet<string> = new Set(['ready', 'not_configured']);
+
+/** In their order; where there are too many, those that hold the pipeline back go before others. */
+function shownSteps(steps: readonly ReadinessStep[]): ReadinessStep[] {
+  const held = steps.filter(({ verdict }) => !SATISFIED.has(verdict));
+  const chosen = new Set([...held, ...steps.filter(({ verdict }) => SATISFIED.has(verdict))].slice(0, MOST_STEPS));
+  return steps.filter((step) => chosen.has(step));
 }
 
 const EXAMPLE = `readiness:

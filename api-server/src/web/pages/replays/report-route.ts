@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { count } from '../../../service/fields.ts';
 import { EXPORT_FORMATS, MEDIA_TYPES } from '../../../service/exports/formats.ts';
 import { exportRows } from '../../../service/replay/export.ts';
 import type { ReplayReport } from '../../../service/views/replay.ts';
@@ -9,6 +8,7 @@ import { operatorOf } from '../operator.ts';
 import type { PageDeps } from '../page-deps.ts';
 import { mayOperate, type PageContext, sendPage } from '../page.ts';
 import { paths } from '../paths.ts';
+import { pageIn } from '../portion.ts';
 import { unlessConflict } from '../problems.ts';
 import { chainReportView } from './chain-view.ts';
 import { replayReportView } from './report-view.ts';
@@ -17,7 +17,6 @@ import { rangeWords } from './words.ts';
 
 const idIn = (request: FastifyRequest): string => (request.params as { id: string }).id;
 
-const Page = z.object({ page: count(1, 1000).catch(1) });
 const Export = z.object({ format: z.enum(EXPORT_FORMATS).catch('csv') });
 
 /** `/ui/replays/{id}`: the report of a batch, of one step or of a range of steps (Orchestration 4.6). */
@@ -26,11 +25,15 @@ export function registerReports(app: FastifyInstance, context: PageContext): voi
 
   app.get('/ui/replays/:id', async (request, reply) => {
     const report = await deps.replays.report(idIn(request));
-    const shown = { operator: mayOperate(deps.auth.viewer(request)), now: deps.now(), currency: deps.currency };
+    const shown = {
+      operator: mayOperate(deps.auth.viewer(request)),
+      now: deps.now(),
+      currency: deps.currency,
+      page: pageIn(request.query),
+    };
     if (report.kind === 'chain') {
-      const { page } = Page.parse(request.query);
       const recordedTemplates = await templatesOf(deps, report, request.signal);
-      const model = chainReportView({ ...shown, report, recordedTemplates, page });
+      const model = chainReportView({ ...shown, report, recordedTemplates });
       const title = `Replay of ${rangeWords(report)}`;
       return sendPage(context, request, reply, { title, nav: 'replays', template: 'chain', model });
     }

@@ -4,17 +4,19 @@ import { type Budget, createBudget } from '../diff/budget.ts';
 import { ago, exactTime } from '../format.ts';
 import { headOf } from './head.ts';
 import { paths } from '../paths.ts';
+import { portionOf } from '../portion.ts';
 import { plural } from '../runs/row.ts';
 import { isActive } from '../status.ts';
 import { confidenceChart } from './confidences.ts';
-import { sampleRows } from './sample-rows.ts';
+import { sampleRow, worstFirst } from './sample-rows.ts';
 import { sides } from './sides.ts';
 import { SHARE, usedFacts } from './used-facts.ts';
 import { verdictOf } from './verdict.ts';
 import { candidateWords, labelLook } from './words.ts';
 
-/** The whole page stays below 500 KB. */
-const ROOM = { bytes: 180_000, ms: 150 };
+/** Texts beside each other, on one page of samples. */
+const ROOM = { bytes: 60_000, ms: 150 };
+const SAMPLES_A_PAGE = 30;
 
 export interface ReportInput {
   report: ReplayReport;
@@ -23,6 +25,7 @@ export interface ReportInput {
   operator: boolean;
   now: number;
   currency: string;
+  page: number;
 }
 
 /** How a candidate did against what was recorded, sample by sample. */
@@ -32,6 +35,8 @@ export function replayReportView(input: ReportInput) {
   const active = isActive(report.status);
   const done = report.rows.filter(({ status }) => status !== 'pending' && status !== 'running').length;
   const { run_id: id, step_name: step } = report;
+  const goTo = (number: number) => paths.replay(id, { page: number });
+  const { rows, pager } = portionOf(worstFirst(report.rows), { page: input.page, size: SAMPLES_A_PAGE, goTo });
   return {
     stream: active ? paths.runStream(id) : null,
     head: {
@@ -49,7 +54,8 @@ export function replayReportView(input: ReportInput) {
     chart: confidenceChart(report.confidence_distribution),
     prompt: promptDiff(input, budget),
     divergences: divergenceRows(report),
-    rows: sampleRows(report.rows, { runId: id, operator, active, budget, here: paths.replay(id) }),
+    rows: rows.map((row) => sampleRow(row, { runId: id, operator, active, budget, here: goTo(input.page) })),
+    pager,
   };
 }
 

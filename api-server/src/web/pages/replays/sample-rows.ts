@@ -39,9 +39,7 @@ export interface Shown {
   here: string;
 }
 
-/** Every sample, the worst first. */
-export const sampleRows = (rows: readonly ReplayRow[], shown: Shown) =>
-  rows.toSorted((a, b) => badness(a) - badness(b)).map((row) => sampleRow(row, shown));
+export const worstFirst = (rows: readonly ReplayRow[]): ReplayRow[] => rows.toSorted((a, b) => badness(a) - badness(b));
 
 /** The lower, the worse. */
 export const badness = (row: ReplayRow): number => ORDER.indexOf(groupOf(row));

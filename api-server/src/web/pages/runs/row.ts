@@ -1,4 +1,4 @@
-import { age, duration, exactTime, money, score, secondsBetween } from '../format.ts';
+import { age, duration, exactTime, money, score, secondsBetween, shorten } from '../format.ts';
 import { attentionLook } from '../attention-look.ts';
 import { paths } from '../paths.ts';
 import { isActive, severityTone, statusLook, type StatusLook } from '../status.ts';
@@ -86,6 +86,7 @@ export function runRow(run: RunLine, at: { now: number; currency: string }) {
     pipeline: run.pipeline_name,
     testing: run.stage === 'testing',
     summary: runTitle(run),
+    short: shorten(runTitle(run), 80),
     severity: run.severity === null ? null : { word: run.severity, tone: severityTone(run.severity) },
     trust: trustBar(run.trust, run.threshold, isActive(run.status)),
     duration: duration(secondsBetween(run.triggered_at, run.completed_at ?? (live ? at.now : null))),

@@ -6,12 +6,14 @@ import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
 import { diagram } from './diagram.ts';
 
-/** Buckets that are shown expanded. */
+/** Buckets that are shown expanded, and all that are shown: those with the most marks. */
 const MOST_OPEN = 4;
+const MOST = 20;
 
 /** The calibration of a step, a diagram for each bucket. */
 export function calibrationView(step: string, buckets: readonly BucketView[], { nMin, binWidth }: CalibrationRule) {
   const cards = buckets
+    .slice(0, MOST)
     .map((bucket) => card(bucket, nMin))
     .map((one, at) => ({
       ...one,
@@ -21,6 +23,7 @@ export function calibrationView(step: string, buckets: readonly BucketView[], { 
     open: cards.slice(0, MOST_OPEN),
     folded: cards.slice(MOST_OPEN),
     more: plural(Math.max(0, cards.length - MOST_OPEN), 'more bucket'),
+    left: buckets.length > MOST ? plural(buckets.length - MOST, 'bucket') : null,
     nMin,
     binWidth,
     runs: paths.runs({ stage: 'production', status: 'completed' }),

@@ -5,7 +5,7 @@ import { sentence } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { messageOf } from '../view.ts';
 import { plural } from '../../runs/row.ts';
-import { MAX_LINES, yamlLines } from '../yaml/yaml-lines.ts';
+import { yamlLines } from '../yaml/yaml-lines.ts';
 
 export interface ValidateInput {
   kind: WriteKind;
@@ -50,10 +50,18 @@ const savedView = ({ note }: Written, kind: WriteKind, name: string) => ({
 
 const NOT_JUDGED = { valid: false, lead: null, findings: [], lines: [] };
 
+/** Characters of the lines that are shown beside the text itself. */
+const MOST_SHOWN = 120_000;
+
 function judgedView(yaml: string, result: Validation) {
-  const findings = findingsOf(result);
-  const marks = new Map(findings.flatMap(({ line, look }) => (line === null ? [] : [[line, look.tone] as const])));
-  return { valid: result.valid, lead: leadOf(result), findings, lines: yamlLines(yaml, marks) };
+  const found = findingsOf(result);
+  const marks = new Map(found.flatMap(({ line, look }) => (line === null ? [] : [[line, look.tone] as const])));
+  const lines = yamlLines(yaml, { marks, most: MOST_SHOWN });
+  const findings = found.map((one) => ({
+    ...one,
+    href: one.line === null || one.line > lines.length ? null : `#L${one.line}`,
+  }));
+  return { valid: result.valid, lead: leadOf(result), findings, lines };
 }
 
 function nameIn(yaml: string): string | null {
@@ -79,7 +87,6 @@ const findingsOf = (result: Validation) =>
     result[list].map(({ loc, msg, line = null }) => ({
       look: LOOKS[list],
       line,
-      href: line === null || line > MAX_LINES ? null : `#L${line}`,
       loc: loc.join('.'),
       msg: messageOf({ loc, msg: msg.replace(/^line \d+, column \d+: /, '') }),
     })),

@@ -17,34 +17,51 @@ const VALUE =
   /(\s#.*$|^#.*$)|(\{\{.*?\}\})|("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')|(?<![\w.:/-])(-?\d+(?:\.\d+)?|true|false|null)(?![\w.:/-])/g;
 const KINDS = ['comment', 'template', 'string', 'number'] as const;
 
-/** Of a text; more would make a page of megabytes. */
-export const MAX_LINES = 5_000;
-const MAX_PIECES = 20_000;
+/** Characters of all lines with the markup around them, so that a page with much else stays small. */
+const MOST = 50_000;
+const OF_LINE = 52;
+const OF_PIECE = 18;
 /** Of a line that is coloured: a search for the end of each string that has none takes the square of its length. */
 const MAX_CHARS = 1_000;
 
-const NONE: ReadonlyMap<number, string> = new Map();
-
-/** The lines of a YAML text in pieces to colour, as many as a page can show. A line of a block of text has only templates. */
-export function yamlLines(source: string, marks: ReadonlyMap<number, string> = NONE): YamlLine[] {
-  let block: number | null = null;
-  let left = MAX_PIECES;
-  const all = source.replace(/\n$/, '').split('\n');
-  const lines = all.slice(0, MAX_LINES).map((line, at) => {
-    const indent = line.search(/\S/);
-    const inBlock = block !== null && (indent === -1 || indent > block);
-    const isPlain = line.length > MAX_CHARS || left <= 0;
-    if (!inBlock) block = opensBlock(isPlain ? '' : line) ? indent : null;
-    const number = at + 1;
-    const pieces = isPlain ? compact([{ kind: '', text: line }]) : colouredPieces(line, inBlock);
-    left -= pieces.length;
-    return { number, mark: marks.get(number) ?? null, pieces };
-  });
-  return all.length > MAX_LINES ? [...lines, more(all.length - MAX_LINES)] : lines;
+interface Asked {
+  /** Tones of lines, by number. */
+  marks?: ReadonlyMap<number, string>;
+  most?: number;
 }
 
-const more = (count: number): YamlLine => ({
-  number: MAX_LINES + 1,
+const NONE: ReadonlyMap<number, string> = new Map();
+
+/** The lines of a YAML text in pieces to colour, as many as a page can show. */
+export function yamlLines(source: string, { marks = NONE, most = MOST }: Asked = {}): YamlLine[] {
+  const all = source.replace(/\n$/, '').split('\n');
+  const piecesOfNext = colourer();
+  const lines: YamlLine[] = [];
+  let left = most;
+  for (const line of all) {
+    const number = lines.length + 1;
+    if (left <= 0) return [...lines, more(number, all.length - lines.length)];
+    const pieces = piecesOfNext(line);
+    lines.push({ number, mark: marks.get(number) ?? null, pieces });
+    left -= OF_LINE + line.length + pieces.length * OF_PIECE;
+  }
+  return lines;
+}
+
+/** Colours one line after the other; a line of a block of text has only templates. */
+function colourer(): (line: string) => Piece[] {
+  let block: number | null = null;
+  return (line) => {
+    const indent = line.search(/\S/);
+    const inBlock = block !== null && (indent === -1 || indent > block);
+    const isPlain = line.length > MAX_CHARS;
+    if (!inBlock) block = opensBlock(isPlain ? '' : line) ? indent : null;
+    return isPlain ? compact([{ kind: '', text: line }]) : colouredPieces(line, inBlock);
+  };
+}
+
+const more = (number: number, count: number): YamlLine => ({
+  number,
   mark: null,
   pieces: [{ kind: 'comment', text: `… (${count} lines more; the API has them all)` }],
 });

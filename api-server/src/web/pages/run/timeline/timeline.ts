@@ -39,6 +39,9 @@ const LANE = 10;
 const MARGIN = 5;
 /** Parts of the chosen step that have a row of their own. */
 const MOST_ROWS = 80;
+/** Bars of all steps together; each step has some at least. */
+const MOST_BARS = 240;
+const FEWEST_BARS = 4;
 
 interface Drawn {
   axis: Span;
@@ -76,6 +79,15 @@ function trackOf(all: readonly Part[], drawn: Drawn) {
       ...placed.map(({ part, lane }) => ({ ...barOf(part, drawn), y: MARGIN + lane * LANE + 1, height: LANE - 2 })),
     ],
   };
+}
+
+/** Of a run with many steps the short parts are drawn only where their step is chosen. */
+function drawnParts(parts: readonly Part[], chosen: boolean, { steps, now }: TimelineInput): readonly Part[] {
+  const most = chosen ? Infinity : Math.max(FEWEST_BARS, Math.floor(MOST_BARS / steps.length));
+  if (parts.length <= most) return parts;
+  const lengthOf = ({ from, to }: Part) => (to ?? now) - from;
+  const kept = new Set(parts.toSorted((a, b) => lengthOf(b) - lengthOf(a)).slice(0, most));
+  return parts.filter((part) => kept.has(part));
 }
 
 const partRow = (part: Part, drawn: Drawn) => ({
@@ -116,7 +128,7 @@ function rowOf(step: ShownStep, parts: Part[], input: TimelineInput, drawn: Draw
   const ran = ranHere(step);
   const time = duration(Math.max(0, span.to - span.from) / 1000);
   const chosen = step.step_name === input.chosen;
-  const track = trackOf(parts, drawn);
+  const track = trackOf(drawnParts(parts, chosen, input), drawn);
   const warnings = step.trust_report?.warnings?.length ?? 0;
   return {
     name: step.step_name,

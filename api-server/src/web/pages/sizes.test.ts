@@ -1,0 +1,226 @@
+import { expect, test } from 'vitest';
+import { agentVersions } from '../../analytics/agent-versions.ts';
+import { calibrate } from '../../analytics/calibration.ts';
+import { promptVersions } from '../../analytics/prompt-versions.ts';
+import { bucketView } from '../../service/views/analytics/calibration.ts';
+import type { AuditLine } from '../../service/views/audit.ts';
+import { agentVersionView, promptVersionView } from '../../service/views/analytics/versions.ts';
+import { approvalLine } from './fixtures/approvals.ts';
+import { goldenMember, goldenSet, SET_ID } from './fixtures/golden-sets.ts';
+import { pagesWith } from './fixtures/pages-with.ts';
+import { readinessReport, readinessStep } from './fixtures/readiness.ts';
+import { replayReport, replayRow } from './fixtures/replays.ts';
+import { NOW, runDetail, runLine, stepDetail, unmarkedLine } from './fixtures/runs.ts';
+import { runSum, statisticsOf, stepSum } from './fixtures/statistics.ts';
+
+/** What the largest pages hold after a busy week: texts as long as agents, tools and people write them. */
+
+const MOST_BYTES = 200_000;
+const SENTENCE = 'The "checkout" pool has 40 of 40 connections in use & waits > 800 ms since deploy 5f9c. ';
+const text = (chars: number): string => SENTENCE.repeat(Math.ceil(chars / SENTENCE.length)).slice(0, chars);
+const many = <T>(n: number, of: (at: number) => T): T[] => Array.from({ length: n }, (_, at) => of(at));
+const idOf = (at: number) => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`;
+const iso = (at: number) => new Date(NOW - at * 60_000).toISOString();
+
+const LABELS = Object.fromEntries(many(12, (at) => [`label_${at}`, `checkout-eu-west-${at}.shop.svc.cluster.local`]));
+const MANIFEST = { kind: 'Deployment', replicas: many(30, (at) => ({ pod: `checkout-${at}`, reason: text(60) })) };
+
+const lines = many(200, (at) =>
+  runLine({
+    id: idOf(at),
+    summary: text(300),
+    attention: 'open',
+    status: 'escalated',
+    error: { step: 'triage', message: text(400) },
+    result: { ...runLine().result!, conclusion: text(400) },
+  }),
+);
+const approvals = many(100, (at) =>
+  approvalLine({
+    id: idOf(at),
+    run_id: idOf(at),
+    kind: 'tool',
+    status: at < 50 ? 'pending' : 'approved',
+    decided_at: at < 50 ? null : iso(at),
+    comment: text(200),
+    question: text(500),
+    tool: {
+      agent: 'first-line-triage',
+      server: 'cluster',
+      tool: 'apply_manifest',
+      input: MANIFEST,
+      input_sha256: 'a'.repeat(64),
+      reason: text(200),
+    },
+  }),
+);
+const steps = many(60, (at) =>
+  stepDetail({
+    id: idOf(at),
+    step_name: `step-${at}`,
+    summary: text(300),
+    output: { action: 'restart', detail: text(6_000) },
+    raw_response: {
+      prompt: text(8_000),
+      text: text(4_000),
+      trace: many(12, (n) => ({
+        type: 'tool_call',
+        started_at: new Date(NOW - 300_000 + n * 600).toISOString(),
+        duration_ms: 400,
+        server: 'metrics',
+        tool: 'query',
+        input: { query: text(300) },
+        result: text(3_000),
+      })),
+    },
+  }),
+);
+const log = many(1_100, (at) => ({
+  ts: iso(at),
+  level: 'info',
+  event: 'tool_called',
+  msg: text(120),
+  step_name: 'step-1',
+}));
+const yaml = (bytes: number) =>
+  `name: checkout\nsteps:\n${many(Math.ceil(bytes / 128), (at) => `  - name: step-${at}\n    executor: gateway\n    agent: first-line\n    prompt_template: "look at {{summary}} of ${at}"\n`).join('')}`.slice(
+    0,
+    bytes,
+  );
+const entry = (name: string, of: { text?: string; steps?: number } = {}) => ({
+  name,
+  file: `${name}.yaml`,
+  text: of.text ?? yaml(400),
+  hash: 'h',
+  config: {
+    description: text(200),
+    tags: ['payments', 'eu'],
+    steps: many(of.steps ?? 5, (at) => ({
+      name: `step-${at}`,
+      executor: 'gateway',
+      agent: 'first-line',
+      prompt_template: text(400),
+    })),
+  },
+  uses: ['look'],
+});
+const KEY = { agent: 'first-line', provider: 'anthropic', promptHash: '9c1be2f04a7d', agentVersion: 'v1' };
+const buckets = many(60, (at) =>
+  calibrate(
+    many(10, (n) => ({ ...KEY, model: `model-${at}`, confidence: n / 10, label: 1 as const, n: 30 })),
+    { nMin: 20, binWidth: 0.1 },
+  ).map(bucketView),
+).flat();
+const seen = (at: number) => ({ firstSeenAt: NOW - at * 1000, lastSeenAt: NOW, runsTotal: 1, labelledN: 0 });
+const audit = many(100, (at): AuditLine => ({
+  id: at,
+  ts: iso(at),
+  actor: 'ada',
+  actor_kind: 'token',
+  role: 'admin',
+  action: 'pipeline.update',
+  target_type: 'pipeline',
+  target: `checkout-errors-${at}`,
+  run_id: idOf(at),
+  outcome: 'ok',
+  prior_yaml: yaml(20_000),
+  request_id: idOf(at),
+}));
+
+const WORLD: Parameters<typeof pagesWith>[0] = {
+  lines,
+  approvals,
+  log,
+  audit,
+  buckets,
+  details: [
+    runDetail({ id: 'r1', steps, context: { labels: LABELS, raw: { body: text(60_000) } } }),
+    runDetail({ id: 'r2', steps, context: { labels: LABELS } }),
+  ],
+  runDefinition: entry('checkout', { steps: 60 }).config,
+  definitions: {
+    pipelines: [entry('checkout', { text: yaml(262_144), steps: 60 }), ...many(499, (at) => entry(`pipeline-${at}`))],
+    steps: many(200, (at) => entry(`look-${at}`)),
+  },
+  readiness: readinessReport(many(60, (at) => readinessStep({ step: `step-${at}` } as never))),
+  unmarked: {
+    steps: many(20, () => unmarkedLine({ summary: text(400), output: { detail: text(3_000) } })),
+    more: true,
+  },
+  statistics: statisticsOf({
+    ended: many(500, (at) => runSum({ pipeline: `pipeline-${at}` })),
+    steps: [stepSum()],
+  }),
+  promptVersions: promptVersions(
+    many(40, (at) => ({
+      promptHash: `p${at}`,
+      template: `${text(8_000)} ${at}`,
+      pipelines: ['checkout'],
+      ...seen(at),
+    })),
+    [],
+  ).map(promptVersionView),
+  agentVersions: agentVersions(
+    many(25, (at) => ({
+      agentVersion: `v${at}`,
+      soulMd: text(8_000),
+      agentYaml: yaml(2_000),
+      note: null,
+      usedBySteps: ['look'],
+      ...seen(at),
+    })),
+  ).map(agentVersionView),
+  agents: {
+    agents: many(
+      100,
+      (at) => ({ name: `first-line-${at}`, executor: 'gateway', model: 'm', warnings: [text(200)] }) as never,
+    ),
+    errors: {},
+  },
+  goldenSets: [goldenSet({ rows: many(200, () => goldenMember({ summary: text(400), note: text(300) })) })],
+  reports: [
+    replayReport({
+      rows: many(100, () =>
+        replayRow({ source_summary: text(300) }, { summary: text(400), output: { detail: text(3_000) } }),
+      ),
+    }),
+  ],
+};
+
+const PAGES = [
+  '/ui/',
+  '/ui/runs',
+  '/ui/runs?limit=100',
+  '/ui/approvals',
+  '/ui/audit',
+  '/ui/pipelines',
+  '/ui/pipelines/checkout',
+  '/ui/pipelines/checkout/run',
+  '/ui/steps',
+  '/ui/steps/look-1',
+  '/ui/agents',
+  '/ui/agents/first-line',
+  '/ui/marking',
+  '/ui/insights',
+  '/ui/teams',
+  '/ui/golden-sets',
+  `/ui/golden-sets/${SET_ID}`,
+  '/ui/replays',
+  '/ui/replays/b1',
+  '/ui/replays/new?step=look-1',
+  '/ui/runs/r1/compare/r2',
+  '/ui/validate',
+  '/ui/docs',
+  ...[
+    '',
+    '?view=log',
+    ...['evidence', 'prompt', 'output', 'tools', 'log', 'cost'].map((tab) => `?step=step-1&tab=${tab}`),
+  ].map((query) => `/ui/runs/r1${query}`),
+];
+
+test.each(PAGES)('%s stays below 200 KB', async (page) => {
+  const { get } = await pagesWith(WORLD);
+  const { statusCode, body } = await get(page);
+  expect(statusCode).toBe(200);
+  expect(Buffer.byteLength(body)).toBeLessThan(MOST_BYTES);
+});
