@@ -1,5 +1,5 @@
 import { isFanOut, isParallel, type ItemStep, limitedNamespace, type Pipeline, type Step } from '@signalbox/crds';
-import type { Snapshot } from '../../definitions/snapshot.ts';
+import type { LoadedPipeline, Snapshot } from '../../definitions/snapshot.ts';
 import { policyOf } from '../evidence/warnings.ts';
 import type { Stage, StepExecution, TriggerContext } from '../state/model.ts';
 import { isTerminal, type RunStatus } from '../state/model.ts';
@@ -34,16 +34,25 @@ export function planRerun(snapshot: Snapshot, original: Original, fromStep: stri
   const pipeline = snapshot.byName.get(original.pipelineName);
   if (!pipeline) return { kind: 'invalid', message: `pipeline "${original.pipelineName}" is not loaded any more` };
   if (pipeline.config.suspend) return { kind: 'suspended' };
-  if (fromStep !== null && original.namespace !== limitedNamespace(pipeline.standing))
-    return {
-      kind: 'invalid',
-      message: `pipeline "${pipeline.name}" is of another namespace now; rerun from the start`,
-    };
+  const foreign = refusedTo(pipeline, original, fromStep);
+  if (foreign !== null)
+    return { kind: 'invalid', message: `pipeline "${pipeline.name}" is of another namespace now; ${foreign}` };
   const prior = fromStep === null ? [] : priorSteps(snapshot, pipeline.config, original, fromStep);
   if (typeof prior === 'string') return { kind: 'invalid', message: prior };
   const context = { ...original.context, fingerprint: null };
   const request = { pipeline, context, team: teamOf(pipeline, null), rerunOf: original.id, prior };
   return { kind: 'ready', request, fromStep, priorSteps: prior.length };
+}
+
+/**
+ * What is left to do where the pipeline is not of the run's namespace: its author gets no results of others, and no alert that would not have
+ * reached it. The runs of a namespace that is not listed are not told from the operator's.
+ */
+function refusedTo({ standing, admits }: LoadedPipeline, original: Original, fromStep: string | null): string | null {
+  if (standing.admitted && original.namespace === limitedNamespace(standing)) return null;
+  if (admits && !admits({ ...original.context, team: null }))
+    return 'it does not get this alert (tenancy.namespaces), start it by hand';
+  return fromStep === null ? null : 'rerun from the start';
 }
 
 /** The executions before the entry, or why they cannot be had. */
