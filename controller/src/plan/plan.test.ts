@@ -164,3 +164,16 @@ test('a library step that another namespace publishes under a name that became f
   expect(after.served!.hash).toBe(before.served!.hash);
   expect(after.served!.text).not.toContain('evil');
 });
+
+test('an agent that may not have its name any more is not served as it was accepted before', () => {
+  const status = { lastAccepted: { name: 'restarter', model: 'demo/any', soul: 'Be brief.' } };
+  const object = objectOf({ kind: 'Agent', name: 'restarter', namespace: 'shop', status });
+  expect(plan([object], { tenancy: TENANCY })[0]).toMatchObject({
+    accepted: false,
+    reason: 'NotAllowed',
+    served: null,
+    lostName: true,
+  });
+  const free = { tenancy: { ...TENANCY, namespaces: { shop: {} } } };
+  expect(plan([object], free)[0]).toMatchObject({ accepted: true, lostName: false });
+});

@@ -36,7 +36,7 @@ export interface Verdict extends Judgement {
   body: Body | null;
   /** Null where there is nothing to serve; a present file may stay. */
   served: Served | null;
-  /** Its name belongs to an older object, so none of its files may stay. */
+  /** Its name belongs to another object, or it may not have it, so none of its files may stay. */
   lostName: boolean;
   /** Agents that a pipeline calls and that nobody defines, where that is known. */
   undefinedAgents?: readonly string[];
@@ -159,12 +159,19 @@ interface Judging {
 function judged(object: CustomObject, { sound, held, problems }: Resolved, { taken, memo }: Judging): Verdict {
   const file = fileOf(object);
   const passed = sound.get(file);
+  const found = problems.get(file) ?? [];
+  const lostName = mayNotHaveName(object, found);
+  const accepted = lostName ? null : lastAccepted(object, taken);
   const served = passed
     ? servedOf(writtenOf(object, memo), { name: passed.name, hash: passed.hash, from: 'spec', held: held.has(file) })
-    : lastAccepted(object, taken);
-  const judgement = judge(problems.get(file) ?? [], passed !== undefined, served !== null);
-  return { ...judgement, object, body: passed?.body ?? null, served, lostName: false };
+    : accepted;
+  const judgement = judge(found, passed !== undefined, served !== null);
+  return { ...judgement, object, body: passed?.body ?? null, served, lostName };
 }
+
+/** The api-server judges pipelines again; nothing behind this judges what an agent is called, which decides about its tools. */
+const mayNotHaveName = ({ kind }: CustomObject, problems: readonly Problem[]): boolean =>
+  kind === 'Agent' && problems.some(({ reason }) => reason === 'not_allowed');
 
 function servedOf(definition: WrittenDefinition, about: Omit<Served, keyof DefinitionText>): Served {
   const { soul } = definition;
