@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { unusable, type Unusable, type Written } from './channel.ts';
+import { type Delivery, unusable, type Unusable, type Written } from './channel.ts';
 
 export type Settled<Settings, Own> = { ok: true; config: Settings; own: Partial<Own> } | Unusable;
 
@@ -13,6 +13,16 @@ export function settle<Settings extends object, Own extends object>(
   if (!parsed.success) return unusable(describe(parsed.error));
   return { ok: true, config: { ...operator, ...parsed.data }, own: parsed.data };
 }
+
+/** Without a receipt where another bot than the service's sent it: to the service's own, its ids may be those of another message. */
+export const sentBy = (
+  { operator, own, byOperator }: Written<{ bot_token?: string | undefined }>,
+  delivery: Delivery,
+): Delivery => {
+  const { bot_token: token } = own;
+  const isOwn = byOperator || token === undefined || token === operator.bot_token;
+  return delivery.ok && !isOwn ? { ok: true } : delivery;
+};
 
 /** What is wrong with an author's config, with its key. */
 export function ownProblem(schema: z.ZodType, own: Record<string, unknown>): string | null {

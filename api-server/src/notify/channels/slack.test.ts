@@ -30,6 +30,14 @@ test('a message is posted as mrkdwn with the link under it, and its place is kep
   });
 });
 
+test('a message of an author’s own bot has no place that the service would change', async () => {
+  const receipt = { channel: 'C0123456789', ts: '1503435956.000247' };
+  expect(await send({ own: { bot_token: SLACK_TOKEN } })).toEqual({ ok: true, receipt });
+  const operator = { bot_token: 'another' };
+  expect(await send({ own: { bot_token: SLACK_TOKEN } }, operator)).toEqual({ ok: true });
+  expect(await send({ own: { bot_token: SLACK_TOKEN }, byOperator: true }, operator)).toEqual({ ok: true, receipt });
+});
+
 test('what an alert said calls nobody and links nowhere; what the author wrote stands', async () => {
   const text = [
     { kind: 'author' as const, text: '<!here> *look* ' },

@@ -14,7 +14,7 @@ import {
 } from '../channel.ts';
 import { type Markup, markUp, plainText } from '../fit.ts';
 import type { Button, Message } from '../message.ts';
-import { chatName, ownProblem, settle } from '../own-config.ts';
+import { chatName, ownProblem, sentBy, settle } from '../own-config.ts';
 
 const OwnConfig = z.strictObject({
   bot_token: z.string().min(1).optional(),
@@ -66,7 +66,7 @@ export const slack: Channel<ChannelSettings['slack']> = {
           body: JSON.stringify(slackBody(channel, message)),
           signal: io.signal,
         });
-        return reply.ok ? outcome(reply, io) : unanswered(reply);
+        return sentBy(written, reply.ok ? outcome(reply, io) : unanswered(reply));
       },
     };
   },

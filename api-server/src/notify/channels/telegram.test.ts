@@ -25,6 +25,14 @@ test('a message is sent as HTML without a preview, and its place is kept', async
   });
 });
 
+test('a message of an author’s own bot has no place that the service would change', async () => {
+  const receipt = { chat_id: '-1001234567890', message_id: '42' };
+  expect(await send({ own: { bot_token: TELEGRAM_TOKEN } })).toEqual({ ok: true, receipt });
+  const operator = { bot_token: 'another' };
+  expect(await send({ own: { bot_token: TELEGRAM_TOKEN } }, operator)).toEqual({ ok: true });
+  expect(await send({ own: { bot_token: TELEGRAM_TOKEN }, byOperator: true }, operator)).toEqual({ ok: true, receipt });
+});
+
 test('a value is text, whatever tags it holds', async () => {
   const outcome = await send({
     message: { text: [{ kind: 'value', text: '<script>alert("1")</script> & <b>' }], link: null },

@@ -16,7 +16,7 @@ import {
 import { cut } from '../compose.ts';
 import { type Markup, markUp, plainTextWithLink } from '../fit.ts';
 import type { Message } from '../message.ts';
-import { chatName, ownProblem, settle } from '../own-config.ts';
+import { chatName, ownProblem, sentBy, settle } from '../own-config.ts';
 
 const OwnConfig = z.strictObject({ bot_token: z.string().min(1).optional(), chat_id: chatName().optional() });
 
@@ -54,7 +54,9 @@ export const telegram: Channel<ChannelSettings['telegram']> = {
       send: async ({ message }, io) => {
         const post = (words: object) => call(io, url, { ...common(chatId, message), ...words });
         const first = await post({ text: markUp(message, HTML), parse_mode: 'HTML' });
-        return first === 'unreadable' ? post({ text: cut(plainTextWithLink(message), LIMIT) }).then(asDelivery) : first;
+        const last =
+          first === 'unreadable' ? asDelivery(await post({ text: cut(plainTextWithLink(message), LIMIT) })) : first;
+        return sentBy(written, last);
       },
     };
   },
