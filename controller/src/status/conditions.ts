@@ -30,10 +30,13 @@ export function conditionsOf(
   ];
 }
 
+const withoutName = (reason: string): Outcome =>
+  reason === 'NameConflict'
+    ? { status: 'False', reason, message: 'another object has this name' }
+    : { status: 'False', reason: 'NotAccepted', message: 'it may not have this name' };
+
 function syncedOf({ object, served, lostName, reason }: Verdict, view: ServiceView): Outcome {
-  if (lostName && reason === 'NameConflict')
-    return { status: 'False', reason, message: 'another object has this name' };
-  if (lostName) return { status: 'False', reason: 'NotAccepted', message: 'it may not have this name' };
+  if (lostName) return withoutName(reason);
   if (!served) return { status: 'False', reason: 'NotAccepted', message: 'no definition was accepted yet' };
   if (!view.asked)
     return { status: 'Unknown', reason: 'NotObserved', message: 'the controller has no address of the service' };
