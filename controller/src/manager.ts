@@ -15,7 +15,7 @@ import { createWorld, type World } from './objects/world.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { createViews } from './observe/views.ts';
 import { createMeasuredPlan } from './plan/measured-plan.ts';
-import { inPlace } from './plan/in-place.ts';
+import { createResting } from './plan/resting.ts';
 import { nextStatus } from './status/next-status.ts';
 import { definedAgents, undefinedAgents } from './status/undefined-agents.ts';
 import { createStatusWriter, type StatusWriter, type Wanted } from './status/status-writer.ts';
@@ -32,7 +32,7 @@ export async function startManager(options: ManagerOptions, { log, cluster }: Ro
   const stopping = new AbortController();
   const metrics = createMetrics();
   const world = createWorld({ kinds: KINDS, namespaces: options.namespaces, now });
-  const resting = inPlace(stopping.signal);
+  const resting = createResting(stopping.signal);
   const plan = createMeasuredPlan(
     metrics,
     readOperator({ files: options.serviceConfigs, withGateway: options.hasGatewayConfig }, cluster.namespace),

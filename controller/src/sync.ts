@@ -10,7 +10,7 @@ import type { Log } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { planningFiles } from './plan/file-plan.ts';
 import { createMeasuredPlan } from './plan/measured-plan.ts';
-import { inPlace } from './plan/in-place.ts';
+import { createResting } from './plan/resting.ts';
 import { postReload } from './sync/reload.ts';
 import { watchWorld } from './watch-world.ts';
 
@@ -35,7 +35,7 @@ export async function startSync(options: SyncOptions, { log, cluster, fileStep }
   const stopping = new AbortController();
   const metrics = createMetrics();
   const world = createWorld({ kinds, namespaces, now: () => performance.now() });
-  const resting = inPlace(stopping.signal);
+  const resting = createResting(stopping.signal);
   const plan = createMeasuredPlan(
     metrics,
     readOperator({ files: serviceConfigs, withGateway: kinds.includes('Agent') }, cluster.namespace),
@@ -78,7 +78,7 @@ export async function startSync(options: SyncOptions, { log, cluster, fileStep }
       const verdicts = await plan(objects);
       const { owners, ...known } = directory;
       const input = { ...known, verdicts, home: cluster.namespace, owners: owners(), isGone: world.isGone };
-      const files = await inTurns(() => planningFiles(input), resting);
+      const files = await inTurns(planningFiles(input), resting);
       report(await directory.apply(files), objects.length);
     },
     failed: failed('sync'),

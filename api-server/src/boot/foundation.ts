@@ -1,4 +1,4 @@
-import { createCompute, judgeSchemaIn } from '@signalbox/crds/process/compute';
+import { createCompute, definitionsIn } from '@signalbox/crds/process/compute';
 import { createRegistry } from '../definitions/registry.ts';
 import { gatewayAgent } from '../executors/gateway-rest.ts';
 import { createTenants } from '../definitions/tenants.ts';
@@ -38,7 +38,7 @@ export async function layFoundation(options: ServiceOptions) {
   const own = await createRegistry({
     ...registryOptions(config, options.pipelineEnv),
     now,
-    judgeSchema: judgeSchemaIn(compute),
+    work: definitionsIn(compute, config.security.computeTimeoutMs),
   });
   const registry = shareRegistry(own, database, logs.log);
   const tracing = await traced(options);

@@ -30,7 +30,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   return {
     listen: async () => {
       await start(stages);
-      return listen(app, options.config.server);
+      const url = await listen(app, options.config.server);
+      if (foundation.own.isPartial()) void foundation.reload().catch(notReloaded(options));
+      return url;
     },
     reload: async () => {
       await foundation.reload();
@@ -40,6 +42,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     close: () => stop(stages),
   };
 }
+
+const notReloaded =
+  ({ logs }: ServiceOptions) =>
+  (error: unknown) =>
+    logs.log.warn(
+      { err: error },
+      'the large definitions that the start left out could not be read; reload to try again',
+    );
 
 /** The HTTP server with JSON routes and pages; it does not listen yet. */
 function openWeb(

@@ -1,3 +1,4 @@
+import type { Ahead } from '@signalbox/crds';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { newFolders, type TestFolders } from './fixtures/folders.ts';
 import { createRegistry } from './registry.ts';
@@ -8,25 +9,32 @@ beforeEach(() => {
 });
 afterEach(() => folders.remove());
 
-const properties = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`property_${at}`, { type: 'string' }]));
+const properties = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`property_${at}`, { type: 'string' }]));
 const NAMES = ['a', 'b', 'c'];
 
-test('the start has large schemas judged in a thread, for a time that does not grow with their number', async () => {
+test('the start has large definitions read in a thread, for a time that does not grow with their number', async () => {
   for (const name of NAMES) {
     const step = { name: 'look', executor: 'gateway', agent: 'x', prompt_template: 'Look' };
     const output_schema = { properties: { ...properties, [name]: {} } };
     folders.write(`pipelines/${name}.yaml`, JSON.stringify({ name, steps: [{ ...step, output_schema }] }));
   }
+  folders.write('pipelines/small.yaml', 'name: small\nsteps: [{name: a, executor: webhook, url: "http://x"}]\n');
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => void vi.useRealTimers());
-  const judged: string[] = [];
-  const judgeSchema = async (_: object, name: string) => {
-    judged.push(name);
-    vi.advanceTimersByTime(15_000);
-    return { ok: true } as const;
+  const asked: string[] = [];
+  const work = async ({ name }: Ahead) => {
+    asked.push(name.replace(/.*\//, ''));
+    vi.advanceTimersByTime(9_000);
+    return undefined;
   };
-  const registry = await createRegistry({ ...folders.folders, operator: {}, now: () => 1, judgeSchema });
-  expect(judged).toEqual(['a', 'b']);
+  const registry = await createRegistry({ ...folders.folders, operator: {}, now: () => 1, work });
+  expect(asked).toEqual(['a.yaml', 'b.yaml', 'c.yaml']);
+  expect(registry.current().pipelines.map(({ name }) => name)).toEqual(['small']);
+  expect(registry.current().problems.map(({ msg }) => msg)).toEqual(
+    NAMES.map(() => expect.stringContaining('the start does not wait longer for large definitions; reload')),
+  );
+  expect(registry.isPartial()).toBe(true);
+  await registry.reload();
+  expect(registry.current().pipelines.map(({ name }) => name)).toEqual([...NAMES, 'small']);
   expect(registry.current().problems).toEqual([]);
-  expect(registry.current().pipelines.map(({ name }) => name)).toEqual(NAMES);
 });

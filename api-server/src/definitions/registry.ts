@@ -1,4 +1,4 @@
-import { AppError, createResolveMemo, resolveSetInTurns, type SchemaVerdict } from '@signalbox/crds';
+import { AppError, createResolveMemo, passingLimit, resolveSetInTurns, type Resting } from '@signalbox/crds';
 import { setImmediate } from 'node:timers/promises';
 import { sweepTemporary } from './definition-files.ts';
 import { type Folders, type Read, readAll, sameRead } from './read-all.ts';
@@ -7,8 +7,8 @@ import { isError, type Resolve, resolveRead, type ResolveOptions, type Trial } f
 import type { Snapshot } from './snapshot.ts';
 
 export interface RegistryOptions extends Folders, Omit<ResolveOptions, 'memo'> {
-  /** Whether a schema of the named definition can be compiled, judged in a thread; null where that did not work out. */
-  judgeSchema?(schema: object, definition: string): Promise<SchemaVerdict | null>;
+  /** Reads and checks large definitions in a thread; without it, they are in turns of their own. */
+  work?: Resting['work'];
 }
 
 /** The input of one change: the folders as they are now, and a way to resolve edited ones. */
@@ -26,6 +26,8 @@ export interface TurnResult<T> {
 
 export interface Registry {
   current(): Snapshot;
+  /** Whether large definitions are left out that the start did not wait for; the next reload reads them. */
+  isPartial(): boolean;
   /** Reads all folders; a definition with errors stays as it last loaded. */
   reload(): Promise<Snapshot>;
   /** Reads the folders as they are now, also while a change is in progress. */
@@ -45,18 +47,18 @@ export async function createRegistry(given: RegistryOptions): Promise<Registry> 
   for (const folder of [options.pipelineDir, options.stepDir]) {
     if (folder !== null) await sweepTemporary(folder, options.now());
   }
-  const judge = given.judgeSchema ?? (() => Promise.resolve(null));
   const inTurnsBy =
-    (by: typeof judge): Resolve =>
+    (work: Resting['work']): Resolve =>
     (input, memo) =>
-      resolveSetInTurns(input, memo, { rest: setImmediate, judge: by });
-  const resolved = (trial: Trial, resolve: Resolve = inTurnsBy(judge)) =>
+      resolveSetInTurns(input, memo, { rest: setImmediate, ...(work && { work }) });
+  const resolved = (trial: Trial, resolve: Resolve = inTurnsBy(given.work)) =>
     resolveRead({ ...options, resolve }, trial, lastGood);
   const load = async (resolve?: Resolve) => {
     const read = await readAll(options, texts);
     return { read, snapshot: await resolved({ read }, resolve) };
   };
-  let known = await load(inTurnsBy(withinStart(judge)));
+  const first = withinStart(given.work);
+  let known = await load(inTurnsBy(first.work));
   const adopt = (next: typeof known) => {
     remember(next.snapshot, next.read, lastGood);
     known = next;
@@ -72,6 +74,7 @@ export async function createRegistry(given: RegistryOptions): Promise<Registry> 
   const inTurn = createTurns();
   return {
     current: () => known.snapshot,
+    isPartial: first.isOver,
     reload: () =>
       inTurn(async () => {
         adopt(await load());
@@ -87,19 +90,20 @@ export async function createRegistry(given: RegistryOptions): Promise<Registry> 
   };
 }
 
-/** How long the start waits for verdicts about schemas: nothing answers before it, and a cluster ends what starts too slowly. */
-const START_JUDGING_MS = 20_000;
+/** How long the start waits for large definitions: nothing answers before it, and a cluster ends what starts too slowly. */
+const START_MS = 20_000;
 
-/** Behind that time a schema counts as one that compiles; where it does not, its answers are refused. */
-function withinStart(judge: NonNullable<RegistryOptions['judgeSchema']>): typeof judge {
-  let left = START_JUDGING_MS;
-  return async (schema, definition) => {
-    if (left <= 0) return { ok: true };
+function withinStart(work: Resting['work']): { work: Resting['work']; isOver(): boolean } {
+  let left = START_MS;
+  const isOver = () => left <= 0;
+  const timed: typeof work = async (ahead) => {
+    if (isOver()) return passingLimit('the start does not wait longer for large definitions');
     const began = performance.now();
-    const verdict = await judge(schema, definition);
+    const done = await work?.(ahead);
     left -= performance.now() - began;
-    return verdict;
+    return done;
   };
+  return { work: work && timed, isOver };
 }
 
 /** Runs jobs one after the other, in the order of the calls. */

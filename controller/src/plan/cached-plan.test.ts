@@ -1,41 +1,40 @@
+import { type Ahead, computeLimit } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import { objectOf } from '../testing/objects.ts';
 import { createCachedPlan } from './cached-plan.ts';
-import { inPlace } from './in-place.ts';
+import { createResting } from './resting.ts';
 
-/** Over the size that is compiled where it is checked. */
+/** Over the size that is checked in place. */
 const schema = (key: string) => ({
-  properties: Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`${key}${at}`, { type: 'string' }])),
+  properties: Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`${key}${at}`, { type: 'string' }])),
 });
 const agentOf = (name: string) =>
   objectOf({ kind: 'Agent', name, spec: { model: 'demo/any', soul: 'Be brief.\n', output_schema: schema(name) } });
 
-function resting(verdict: { ok: true } | { ok: false; msg: string }) {
-  const seen = { rests: 0, judged: [] as string[] };
+function resting(done: ReturnType<typeof computeLimit> | undefined) {
+  const seen = { rests: 0, asked: [] as string[] };
   const rest = async () => void seen.rests++;
-  const judge = async (_: object, name: string) => {
-    seen.judged.push(name);
-    return verdict;
+  const work = async ({ name }: Ahead) => {
+    seen.asked.push(name);
+    return done;
   };
-  return { seen, rest, judge };
+  return { seen, rest, work };
 }
 
-test('other work comes between two objects, and a large schema is judged elsewhere', async () => {
-  const { seen, ...own } = resting({ ok: false, msg: 'JSON Schema is not liked there' });
+test('other work comes between two objects, and a large one is checked elsewhere', async () => {
+  const { seen, ...own } = resting(computeLimit('it is not liked there'));
   const plan = createCachedPlan(undefined, own);
   const objects = ['a', 'b', 'c'].map(agentOf);
   const verdicts = await plan(objects);
-  expect(seen.judged).toEqual(['a', 'b', 'c']);
+  expect(seen.asked).toEqual(['a', 'b', 'c']);
   expect(seen.rests).toBeGreaterThanOrEqual(3);
-  expect(verdicts.map(({ accepted, message }) => [accepted, message.includes('is not liked there')])).toEqual([
-    [false, true],
-    [false, true],
-    [false, true],
-  ]);
+  expect(verdicts.map(({ accepted, reason, message }) => [accepted, reason, message.includes('not liked')])).toEqual(
+    objects.map(() => [false, 'TooLarge', true]),
+  );
 });
 
 test('only what changed is checked again, and a new status is no change', async () => {
-  const { seen, ...own } = resting({ ok: true });
+  const { seen, ...own } = resting(undefined);
   const plan = createCachedPlan(undefined, own);
   const before = ['a', 'b', 'c'].map(agentOf);
   await plan(before);
@@ -43,15 +42,15 @@ test('only what changed is checked again, and a new status is no change', async 
     objectOf({ ...object, resourceVersion: '2', generation: object.name === 'b' ? 2 : 1, status: { stage: 'any' } }),
   );
   expect((await plan(changed)).every(({ accepted }) => accepted)).toBe(true);
-  expect(seen.judged).toEqual(['a', 'b', 'c', 'b']);
+  expect(seen.asked).toEqual(['a', 'b', 'c', 'b']);
 });
 
 test('a plan that failed is made again', async () => {
-  const { rest, judge } = resting({ ok: true });
+  const { rest, work } = resting(undefined);
   let fails = true;
   const plan = createCachedPlan(undefined, {
     rest: () => (fails ? Promise.reject(new Error('stopped')) : rest()),
-    judge,
+    work,
   });
   await expect(plan([agentOf('a')])).rejects.toThrow('stopped');
   fails = false;
@@ -62,7 +61,7 @@ test('between any two objects that take long, what waits for the event loop come
   const objects = Array.from({ length: 12 }, (_, at) => agentOf(`agent${at}`));
   let turns = 0;
   const counting = setInterval(() => turns++, 0);
-  await createCachedPlan(undefined, inPlace(new AbortController().signal))(objects);
+  await createCachedPlan(undefined, { rest: createResting(new AbortController().signal).rest })(objects);
   clearInterval(counting);
   // Eleven gaps; the event loop may go from the first one to the second object before it looks at its timers.
   expect(turns).toBeGreaterThanOrEqual(objects.length - 2);
@@ -70,7 +69,10 @@ test('between any two objects that take long, what waits for the event loop come
 
 test('a plan ends with the role', async () => {
   const stopping = new AbortController();
-  const planned = createCachedPlan(undefined, inPlace(stopping.signal))([agentOf('a'), agentOf('b'), agentOf('c')]);
+  const planned = createCachedPlan(
+    undefined,
+    createResting(stopping.signal),
+  )([agentOf('a'), agentOf('b'), agentOf('c')]);
   stopping.abort();
   await expect(planned).rejects.toThrow('aborted');
 });

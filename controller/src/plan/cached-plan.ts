@@ -16,7 +16,7 @@ export function createCachedPlan(operator: Operator | undefined, resting: Restin
   return async (objects) => {
     const editions = new Set(objects.map(fingerprint));
     if (planned === null || editions.symmetricDifference(planned).size > 0) {
-      verdicts = await inTurns((verdictOf) => planning(objects, { operator, memo, verdictOf }), resting);
+      verdicts = await inTurns(planning(objects, { operator, memo }), resting);
       planned = editions;
       return verdicts;
     }

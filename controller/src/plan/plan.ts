@@ -10,7 +10,6 @@ import {
   shortHash,
   type Source,
   type Turns,
-  type VerdictOf,
 } from '@signalbox/crds';
 import { type CustomObject, definitionName, describe } from '../objects/custom-object.ts';
 import { claimNames } from './claim-names.ts';
@@ -54,8 +53,6 @@ export function plan(objects: readonly CustomObject[], operator: Operator | unde
 export interface Planning {
   operator: Operator | undefined;
   memo: ResolveMemo;
-  /** What is known of the schemas of the object that is checked next. */
-  verdictOf?: VerdictOf;
 }
 
 /** `plan` in parts, so that the event loop is not held up. */
@@ -91,18 +88,18 @@ const fileOf = (object: CustomObject): string => describe(object);
 
 /** Steps are resolved first, so that pipelines get the last accepted body of a broken step. */
 function* resolveOwners(owners: readonly CustomObject[], rules: Planning): Turns<Resolved> {
-  const { operator, memo, verdictOf } = rules;
+  const { operator, memo } = rules;
   const of = (kind: CustomObject['kind']) => owners.filter((object) => object.kind === kind);
   const held = new Set(owners.filter((object) => isGated(object) && isHeld(object, object.spec)).map(fileOf));
   const sources = (kind: CustomObject['kind']) => of(kind).map((object) => sourceOf(object, writtenOf(object, memo)));
   const agentsAndSteps = { pipelines: [], steps: sources('LibraryStep'), agents: sources('Agent'), operator };
-  const first = yield* resolving(agentsAndSteps, memo, verdictOf);
+  const first = yield* resolving(agentsAndSteps, memo);
   const soundSteps = new Set(first.steps.map(({ file }) => file));
   const steps = of('LibraryStep').map((object) => {
     const accepted = soundSteps.has(fileOf(object)) ? null : acceptedOf(object, memo);
     return sourceOf(object, accepted ?? writtenOf(object, memo));
   });
-  const second = yield* resolving({ pipelines: sources('Pipeline'), steps, operator }, memo, verdictOf);
+  const second = yield* resolving({ pipelines: sources('Pipeline'), steps, operator }, memo);
   const sound = new Map<string, Sound>();
   // The accepted body is the written one; the gate changes only what is served.
   for (const { file, name, body, hash } of [...first.steps, ...second.pipelines])

@@ -2,13 +2,10 @@ import { Cron } from 'croner';
 import { isExpression, type Language, type Place } from './places.ts';
 import { checkAnswerSchema } from '../language/answer.ts';
 import { compileExpression } from '../language/expression.ts';
-import { compileJsonSchema, type SchemaVerdict } from '../language/json-schema.ts';
+import { compileJsonSchema } from '../language/json-schema.ts';
 import type { Finding } from '../problem.ts';
 import { repetitionsIn } from '../language/pattern-size.ts';
 import { compileTemplate } from '../language/template.ts';
-
-/** What is known of a schema, so that it is not compiled here. */
-export type VerdictOf = (schema: unknown) => SchemaVerdict | undefined;
 
 export interface LanguageOptions {
   sandbox: boolean;
@@ -16,7 +13,6 @@ export interface LanguageOptions {
   pipelineEnv: ReadonlySet<string> | null;
   /** Null when that is not known here. */
   allowShell: boolean | null;
-  verdictOf?: VerdictOf | undefined;
 }
 
 /** Compiles every expression, template and schema of a definition at load, so that a mistake is found before an alert needs it. */
@@ -55,8 +51,8 @@ const CHECKS: Record<Exclude<Language, 'cel'>, (place: Place, options: LanguageO
     ...environment(String(value), loc, options),
   ],
   env: ({ value, loc }, options) => environment(String(value), loc, options),
-  json_schema: ({ value, loc }, { verdictOf }) => {
-    const compiled = verdictOf?.(value) ?? compileJsonSchema(value);
+  json_schema: ({ value, loc }) => {
+    const compiled = compileJsonSchema(value);
     return problem(compiled.ok ? checkAnswerSchema(value) : compiled, loc);
   },
   shell: ({ loc }, { allowShell }) =>

@@ -4,7 +4,6 @@ import type { Pipeline } from '../kinds/pipeline.ts';
 import type { Finding, Loc } from '../problem.ts';
 import { available } from '../references/available.ts';
 import { suggestions } from '../references/closest-name.ts';
-import type { VerdictOf } from '../references/language.ts';
 import { isFanOut, isParallel, type ItemStep, type Step } from '../kinds/step.ts';
 
 interface GatewayRules {
@@ -13,14 +12,9 @@ interface GatewayRules {
 }
 
 /** Checks an agent against the gateway's configuration, where that is known (Gateway 4). */
-export function checkAgent(
-  agent: Agent,
-  soul: string | undefined,
-  gateway: GatewayRules = {},
-  verdictOf?: VerdictOf,
-): Finding[] {
+export function checkAgent(agent: Agent, soul: string | undefined, gateway: GatewayRules = {}): Finding[] {
   const { output_schema: written } = agent;
-  const schema = written === undefined ? null : (verdictOf?.(written) ?? compileJsonSchema(written));
+  const schema = written === undefined ? null : compileJsonSchema(written);
   return [
     ...(schema && !schema.ok ? [{ loc: ['output_schema'], msg: schema.msg }] : []),
     ...(soul === undefined || soul.trim() === '' ? [emptySoul] : []),

@@ -1,18 +1,12 @@
-import { boundFindings } from './bound-findings.ts';
-import type { Body, FindStep } from './expand.ts';
+import { isComputeLimit } from '../language/compute-limit.ts';
+import type { Problem } from '../problem.ts';
+import { type Body, expandUses, type FindStep } from './expand.ts';
+import { judge, type Judged, type Look, type Sound } from './look.ts';
 import type { Operator } from './operator.ts';
-import type { LanguageOptions } from '../references/language.ts';
-import type { Finding, Problem } from '../problem.ts';
 import type { ResolveMemo } from './resolve-memo.ts';
 import { type Definition, toProblem } from './source.ts';
-import { schemasAhead, type Turns } from './turns.ts';
-
-export interface Sound<T> {
-  config: T;
-  body: Body;
-  hash: string;
-  uses: string[];
-}
+import type { Turns } from './turns.ts';
+import { type Done, isLarge, isPassing, notDone, workOn } from './work.ts';
 
 export interface Checked<T> extends Sound<T> {
   definition: Definition;
@@ -23,13 +17,12 @@ export interface Resolving {
   memo: ResolveMemo;
   problems: Problem[];
   operator: Operator | undefined;
-  options: LanguageOptions;
   /** The operator's rules as a string; when it changes, cached results are dropped. */
   rules: string;
 }
 
 /** The result of the checks of one definition, with their input. */
-interface Outcome<T> {
+interface Outcome<T> extends Judged<T> {
   seen: {
     body: Body;
     soul: string | undefined;
@@ -37,60 +30,63 @@ interface Outcome<T> {
     rules: string;
     found: ReadonlyMap<string, ReturnType<FindStep>>;
   };
-  sound: Sound<T> | null;
-  problems: Problem[];
 }
 
 export interface Check<T> {
   find: FindStep;
   /** Answers null for `sound` where the schema refuses; findings say why. */
-  look(definition: Definition, find: FindStep): { findings: Finding[]; sound: Sound<T> | null };
-}
-
-/** Adds findings to the problems; true when none of them is an error. */
-export function accept(definition: Definition, findings: readonly Finding[], problems: Problem[]): boolean {
-  problems.push(...boundFindings(findings).map((finding) => toProblem(definition, finding)));
-  return findings.every(({ severity }) => severity === 'warning');
+  look: Look<T>;
 }
 
 /** Checks every definition that is not remembered with the same text, steps and rules; those with an error are left out. */
-export function* checkAll<T>(
-  definitions: readonly Definition[],
-  { find, look }: Check<T>,
-  to: Resolving,
-): Turns<Checked<T>[]> {
+export function* checkAll<T>(definitions: readonly Definition[], check: Check<T>, to: Resolving): Turns<Checked<T>[]> {
   const checked: Checked<T>[] = [];
   for (const definition of definitions) {
-    const { kind, source, body } = definition;
-    const key = `check ${kind} ${source.file}`;
-    const isCurrent = ({ seen }: Outcome<T>) =>
-      seen.body === body &&
-      seen.soul === source.soul &&
-      seen.namespace === source.namespace &&
-      seen.rules === to.rules &&
-      [...seen.found].every(([name, found]) => sameFound(found, find(name)));
-    if (!to.memo.knows(key, isCurrent)) yield { name: definition.name ?? source.file, schemas: schemasAhead(body) };
-    const { sound, problems } = to.memo.recall(key, isCurrent, (): Outcome<T> => {
-      const found = new Map<string, ReturnType<FindStep>>();
-      const remembering: FindStep = (name) => {
-        const step = find(name);
-        found.set(name, step);
-        return step;
-      };
-      const looked = look(definition, remembering);
-      const own: Problem[] = [];
-      const ok = accept(definition, looked.findings, own);
-      const seen = { body, soul: source.soul, namespace: source.namespace, rules: to.rules, found };
-      return { seen, sound: ok ? looked.sound : null, problems: own };
-    });
+    const { sound, problems } = yield* checkOne(definition, check, to);
     to.problems.push(...problems);
     if (sound) checked.push({ definition, ...sound });
   }
   return checked;
 }
 
+function* checkOne<T>(definition: Definition, { find, look }: Check<T>, to: Resolving): Turns<Outcome<T>> {
+  const { kind, source, body } = definition;
+  const { memo, operator, rules } = to;
+  const key = `check ${kind} ${source.file}`;
+  const isCurrent = ({ seen }: Outcome<T>) =>
+    seen.body === body &&
+    seen.soul === source.soul &&
+    seen.namespace === source.namespace &&
+    seen.rules === rules &&
+    [...seen.found].every(([name, found]) => sameFound(found, find(name)));
+  const found = new Map<string, ReturnType<FindStep>>();
+  const remembering: FindStep = (name) => {
+    const step = find(name);
+    found.set(name, step);
+    return step;
+  };
+  let done: Done | undefined;
+  if (!memo.knows(key, isCurrent)) {
+    const written = kind === 'Pipeline' ? expandUses(body, remembering, EVERYBODY).body : body;
+    const work = isLarge(written) ? workOn(kind, source, { found: [...found], operator }) : null;
+    done = yield work && { name: definition.name ?? source.file, work };
+  }
+  const make = (): Outcome<T> => ({
+    ...(done ? toJudged<T>(done, definition) : judge(look, definition, remembering, operator)),
+    seen: { body, soul: source.soul, namespace: source.namespace, rules, found },
+  });
+  return isPassing(done) ? make() : memo.recall(key, isCurrent, make);
+}
+
+/** Only the size counts here: whose steps they are is checked later. */
+const EVERYBODY = { namespace: null, mayUse: () => true };
+
+function toJudged<T>(done: Done, definition: Definition): Judged<T> {
+  if (!isComputeLimit(done)) return done.worked as Judged<T>;
+  return { sound: null, problems: [toProblem(definition, { loc: [], msg: notDone(done), reason: 'too_large' })] };
+}
+
 function sameFound(a: ReturnType<FindStep>, b: ReturnType<FindStep>): boolean {
   if (typeof a !== 'object' || typeof b !== 'object') return a === b;
-  if ('meant' in a) return 'meant' in b && a.meant === b.meant;
-  return 'body' in b && a.body === b.body && a.standing.namespace === b.standing.namespace;
+  return 'body' in a ? 'body' in b && a.body === b.body : 'meant' in b && a.meant === b.meant;
 }

@@ -77,6 +77,10 @@ interface Expanding {
 
 function expandOne(entry: Body, loc: Loc, to: Expanding): Body {
   const { use, ...own } = entry;
+  if (!hasRoom(to.room)) {
+    to.findings.push({ loc: [...loc, 'use'], msg: TOO_LARGE, reason: 'too_large' });
+    return entry;
+  }
   // An object may hold a key that keeps it from becoming text.
   const name = typeof use === 'string' ? use : '';
   const found = typeof use === 'string' ? to.find(use) : null;

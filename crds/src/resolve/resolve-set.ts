@@ -1,31 +1,18 @@
-import { Agent } from '../kinds/agent.ts';
-import { checkAgent, unknownAgents } from './agent-rules.ts';
-import { boundFindings } from './bound-findings.ts';
-import { accept, checkAll, type Checked, type Resolving } from './check-all.ts';
-import { expandUses, type FindStep } from './expand.ts';
-import { agentVersion, contentHash } from '../hash.ts';
-import { findingsOf } from './issues.ts';
-import type { LanguageOptions, VerdictOf } from '../references/language.ts';
-import { LibraryStep } from '../kinds/library-step.ts';
-import { matchFindings, meaninglessKeys } from './pipeline-rules.ts';
-import { Pipeline } from '../kinds/pipeline.ts';
-import { executorPlaces, placesOf } from '../references/places.ts';
+import type { Agent } from '../kinds/agent.ts';
+import type { LibraryStep } from '../kinds/library-step.ts';
+import type { Pipeline } from '../kinds/pipeline.ts';
+import type { Problem } from '../problem.ts';
 import { suggestions } from '../references/closest-name.ts';
-import { checkTexts } from '../references/references.ts';
-import { sightOfPipeline, sightOfStep } from '../references/sight.ts';
+import { unknownAgents } from './agent-rules.ts';
+import { boundFindings } from './bound-findings.ts';
+import { checkAll, type Checked, type Resolving } from './check-all.ts';
+import type { FindStep } from './expand.ts';
+import { accept, lookAtAgent, lookAtPipeline, lookAtStep } from './look.ts';
 import type { Operator } from './operator.ts';
-import type { Finding, Loc, Problem } from '../problem.ts';
+import { readSources } from './read-sources.ts';
 import { createResolveMemo, type ResolveMemo } from './resolve-memo.ts';
-import { byteOrder, type Definition, readSources, type Source, toProblem } from './source.ts';
-import {
-  agentFindings,
-  callFindings,
-  mayUse,
-  type Standing,
-  UNRESTRICTED,
-  standingFindings,
-  standingOf,
-} from './standing.ts';
+import { byteOrder, type Definition, type Source, toProblem } from './source.ts';
+import { callFindings, type Standing, UNRESTRICTED, standingOf } from './standing.ts';
 import { subPipelineFindings } from './sub-pipelines.ts';
 import { atOnce, inTurns, type Resting, type Turns } from './turns.ts';
 
@@ -92,20 +79,27 @@ export function resolveSet(input: SetInput, memo: ResolveMemo = createResolveMem
 
 /** The same without holding up the event loop. */
 export async function resolveSetInTurns(input: SetInput, memo: ResolveMemo, resting: Resting): Promise<ResolvedSet> {
-  return inTurns((verdictOf) => resolving(input, memo, verdictOf), resting);
+  return inTurns(resolving(input, memo), resting);
 }
 
 /** The same as a part of other work in turns. */
-export function* resolving(input: SetInput, memo: ResolveMemo, verdictOf?: VerdictOf): Turns<ResolvedSet> {
+export function* resolving(input: SetInput, memo: ResolveMemo): Turns<ResolvedSet> {
   const { operator, agents: agentSources = [] } = input;
   const problems: Problem[] = [];
-  const options = { ...languageOptions(operator), verdictOf };
-  const to: Resolving = { memo, problems, operator, options, rules: JSON.stringify(operator ?? null) };
+  const to: Resolving = { memo, problems, operator, rules: JSON.stringify(operator ?? null) };
   memo.makeRoom(input.pipelines.length + input.steps.length + agentSources.length);
-  const steps = yield* checkSteps(yield* readSources('LibraryStep', input.steps, to), to);
-  const agents = yield* checkAgents(yield* readSources('Agent', agentSources, to), to);
+  const steps = yield* checkAll(
+    yield* readSources('LibraryStep', input.steps, to),
+    { find: findNone, look: lookAtStep },
+    to,
+  );
+  const agents = yield* checkAll(
+    yield* readSources('Agent', agentSources, to),
+    { find: findNone, look: lookAtAgent },
+    to,
+  );
   const definitions = yield* readSources('Pipeline', input.pipelines, to);
-  const pipelines = yield* checkPipelines(definitions, finder(steps, to), to);
+  const pipelines = yield* checkAll(definitions, { find: finder(steps, to), look: lookAtPipeline }, to);
   const sound = yield* withoutBrokenCalls(pipelines, definitions, to);
   if (input.agents || input.agentsFor) {
     const { file = null, names = [] } = input.agentsFor ?? {};
@@ -121,44 +115,12 @@ export function* resolving(input: SetInput, memo: ResolveMemo, verdictOf?: Verdi
   };
 }
 
-function languageOptions(operator: Operator | undefined): LanguageOptions {
-  return {
-    sandbox: operator?.template_sandbox ?? true,
-    pipelineEnv: operator ? new Set(operator.pipeline_env ?? []) : null,
-    allowShell: operator ? (operator.allow_shell_checks ?? false) : null,
-  };
-}
-
 /** Higher priority first, then file name in byte order. */
 function loadOrder(a: ResolvedPipeline, b: ResolvedPipeline): number {
   return (b.config.trigger?.priority ?? 0) - (a.config.trigger?.priority ?? 0) || byteOrder(a.file, b.file);
 }
 
 const findNone: FindStep = () => ({ meant: '' });
-
-function checkSteps(definitions: readonly Definition[], to: Resolving): Turns<Checked<LibraryStep>[]> {
-  const look = ({ body }: Definition) => {
-    const parsed = LibraryStep.safeParse(body);
-    if (!parsed.success) return { findings: findingsOf(parsed.error, body, LibraryStep), sound: null };
-    const findings = checkTexts(executorPlaces(parsed.data, []), sightOfStep(parsed.data), to.options);
-    return { findings, sound: { config: parsed.data, body, hash: contentHash(body), uses: [] } };
-  };
-  return checkAll(definitions, { find: findNone, look }, to);
-}
-
-function checkAgents(definitions: readonly Definition[], to: Resolving): Turns<Checked<Agent>[]> {
-  const look = ({ body, source }: Definition) => {
-    const parsed = Agent.safeParse(body);
-    if (!parsed.success) return { findings: findingsOf(parsed.error, body, Agent), sound: null };
-    const standing = standingOf(to.operator?.tenancy, source.namespace);
-    const findings = [
-      ...checkAgent(parsed.data, source.soul, to.operator, to.options.verdictOf),
-      ...agentFindings(parsed.data, standing),
-    ];
-    return { findings, sound: { config: parsed.data, body, hash: agentVersion(body, source.soul ?? ''), uses: [] } };
-  };
-  return checkAll(definitions, { find: findNone, look }, to);
-}
 
 function finder(steps: readonly Checked<LibraryStep>[], { problems, operator }: Resolving): FindStep {
   const bodies = new Map(
@@ -170,33 +132,6 @@ function finder(steps: readonly Checked<LibraryStep>[], { problems, operator }: 
   const broken = new Set(problems.filter(({ kind }) => kind === 'LibraryStep').map(({ name }) => name));
   const meant = suggestions(new Set(bodies.keys()));
   return (name) => bodies.get(name) ?? (broken.has(name) ? 'broken' : { meant: meant(name) });
-}
-
-function checkPipelines(definitions: readonly Definition[], find: FindStep, to: Resolving): Turns<Checked<Pipeline>[]> {
-  const look = (definition: Definition, findStep: FindStep) => {
-    const tenancy = to.operator?.tenancy;
-    const standing = standingOf(tenancy, definition.source.namespace);
-    const user = { namespace: standing.namespace, mayUse: (step: Standing) => mayUse(standing, step, tenancy) };
-    const { body, uses, findings } = expandUses(definition.body, findStep, user);
-    const parsed = Pipeline.safeParse(body);
-    const more = parsed.success
-      ? [...pipelineFindings(parsed.data, definition.body, to.options), ...standingFindings(parsed.data, standing)]
-      : findingsOf(parsed.error, body, Pipeline);
-    const rest = more.filter(({ loc }) => !findings.some((known) => isBelow(loc, known.loc)));
-    const sound = parsed.success ? { config: parsed.data, body, hash: contentHash(body), uses } : null;
-    return { findings: [...findings, ...rest], sound };
-  };
-  return checkAll(definitions, { find, look }, to);
-}
-
-/** An entry with a wrong `use:` or shape is reported once: its other errors follow from that. */
-function isBelow(loc: Loc, known: Loc): boolean {
-  return known.slice(0, -1).every((part, index) => loc[index] === part);
-}
-
-function pipelineFindings(pipeline: Pipeline, written: Record<string, unknown>, options: LanguageOptions): Finding[] {
-  const texts = checkTexts(placesOf(pipeline), sightOfPipeline(pipeline), options);
-  return [...texts, ...matchFindings(pipeline), ...meaninglessKeys(written)];
 }
 
 /** Leaves out pipelines whose `pipeline:` steps name a missing pipeline or another tenant's, form a cycle or go too deep. */

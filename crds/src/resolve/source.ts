@@ -1,8 +1,6 @@
 import type { DefinitionKind, Finding, Problem } from '../problem.ts';
 import { isName } from '../names.ts';
-import type { ResolveMemo } from './resolve-memo.ts';
 import { isSure } from './sure-value.ts';
-import type { Turns } from './turns.ts';
 import { type Locate, type ParsedYaml, parseYaml } from './yaml.ts';
 
 /** One definition file; `soul` is the text beside an agent's configuration. */
@@ -29,27 +27,8 @@ export interface Definition {
   locate: Locate;
 }
 
-/** Reads sources by precedence and byte order of their files, so that the result does not depend on their order. */
-export function* readSources(
-  kind: DefinitionKind,
-  sources: readonly Source[],
-  { memo, problems }: { memo: ResolveMemo; problems: Problem[] },
-): Turns<Definition[]> {
-  const sorted = sources.toSorted((a, b) => (a.precedence ?? 0) - (b.precedence ?? 0) || byteOrder(a.file, b.file));
-  const definitions: Definition[] = [];
-  for (const source of sorted) {
-    const key = `read ${kind} ${source.file}`;
-    const written = source.value ?? source.text;
-    const isCurrent = (read: Read) => read.written === written;
-    if (!memo.knows(key, isCurrent)) yield null;
-    const known = memo.recall(key, isCurrent, () => readSource(kind, source));
-    problems.push(...known.problems);
-    if (known.body) definitions.push({ kind, source, name: known.name, body: known.body, locate: locateAgain(source) });
-  }
-  return yield* withoutRepeats(definitions, problems);
-}
-
-interface Read {
+/** What was read of a source. */
+export interface Read {
   /** The text or the value that was read. */
   written: unknown;
   name: string | null;
@@ -57,7 +36,7 @@ interface Read {
   problems: Problem[];
 }
 
-function readSource(kind: DefinitionKind, source: Source): Read {
+export function readSource(kind: DefinitionKind, source: Source): Read {
   const { file } = source;
   const written = source.value ?? source.text;
   const about = { kind, name: null, file, severity: 'error' as const };
@@ -80,37 +59,13 @@ function readSource(kind: DefinitionKind, source: Source): Read {
  * Parsed again when a place is asked for, once however many are: a syntax tree is ten times its text, so none is kept. A value
  * has no places: nobody wrote its text.
  */
-function locateAgain(source: Source): Locate {
+export function locateAgain(source: Source): Locate {
   let parsed: ParsedYaml | undefined;
   return (loc) => {
     if (source.value) return null;
     parsed ??= parseYaml(source.text);
     return parsed.ok ? parsed.locate(loc) : null;
   };
-}
-
-/** The same name twice: the first file keeps it, the later one is an error. */
-function* withoutRepeats(definitions: readonly Definition[], problems: Problem[]): Turns<Definition[]> {
-  const first = new Map<string, string>();
-  const kept: Definition[] = [];
-  for (const definition of definitions) {
-    const { name, source } = definition;
-    const taken = name === null ? undefined : first.get(name);
-    if (name !== null && taken === undefined) first.set(name, source.file);
-    if (taken === undefined) {
-      kept.push(definition);
-      continue;
-    }
-    yield null;
-    problems.push(
-      toProblem(definition, {
-        loc: ['name'],
-        msg: `"${name}" is already defined in ${taken}`,
-        reason: 'name_conflict',
-      }),
-    );
-  }
-  return kept;
 }
 
 /** A finding with its file and line. */

@@ -1,9 +1,11 @@
 import { parentPort } from 'node:worker_threads';
+import { tooMuchProcessor } from '../../language/compute-limit.ts';
 import { compileExpression, type Evaluated } from '../../language/expression.ts';
 import { compileJsonSchema, type SchemaResult } from '../../language/json-schema.ts';
 import { compileRegex } from '../../language/regex.ts';
 import { compileTemplate } from '../../language/template.ts';
 import type { Rendered } from '../../language/template-model.ts';
+import type { Done, Work } from '../../resolve/work.ts';
 import type { Task, TaskResults, ThreadMessage, Values } from './task.ts';
 
 /** The other side of `worker-pool.ts`: one task after the other; what takes too long ends with the thread. */
@@ -45,7 +47,16 @@ function find(pattern: string, text: string): TaskResults['pattern'] {
   return { ok: true, found: compiled.ok && compiled.test(text) };
 }
 
-function resultOf(task: Task): TaskResults[Task['kind']] {
+/** What reads and checks definitions is loaded with the first large one. */
+async function readDefinition(work: Work, maxCpuMs: number): Promise<Done> {
+  const { doWork } = await import('../../resolve/work.ts');
+  const before = process.threadCpuUsage();
+  const worked = doWork(work);
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000 <= maxCpuMs ? { ok: true, worked } : tooMuchProcessor(maxCpuMs);
+}
+
+function resultOf(task: Task): TaskResults[Task['kind']] | Promise<Done> {
   switch (task.kind) {
     case 'template':
       return render(task.source, task.sandbox, task.values);
@@ -57,11 +68,13 @@ function resultOf(task: Task): TaskResults[Task['kind']] {
       return validate(task.schema, task.value);
     case 'pattern':
       return find(task.pattern, task.text);
+    case 'definition':
+      return readDefinition(task.work, task.maxCpuMs);
     default:
       return task satisfies never;
   }
 }
 
 const send = (message: ThreadMessage) => parentPort?.postMessage(message, []);
-parentPort?.on('message', (task: Task) => send({ result: resultOf(task) }));
+parentPort?.on('message', async (task: Task) => send({ result: await resultOf(task) }));
 send({ ready: true });

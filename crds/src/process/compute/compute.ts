@@ -6,7 +6,8 @@ import {
   type SchemaVerdict,
 } from '../../language/json-schema.ts';
 import { SCHEMA_LIMITS } from '../../language/json-schema-size.ts';
-import type { Resting } from '../../resolve/turns.ts';
+import type { Ahead } from '../../resolve/turns.ts';
+import type { Done } from '../../resolve/work.ts';
 import type { Owner } from './fair-queue.ts';
 import { INLINE, inlinePattern, inlinePatternsOf } from './inline.ts';
 import type { ResultOf, Task } from './task.ts';
@@ -93,11 +94,21 @@ export function createCompute(limits: PoolLimits): Compute {
 }
 
 /** Judges schemas in a thread. A late thread is no reason to refuse a definition: null, and its schema, which is bounded, is compiled in place. */
-export function judgeSchemaIn(compute: Pick<Compute, 'inThread'>): Resting['judge'] {
-  return async (schema, share) => {
+export function judgeSchemaIn(compute: Pick<Compute, 'inThread'>) {
+  return async (schema: object, share: string): Promise<SchemaVerdict | null> => {
     const verdict = await compute.inThread({ kind: 'schema', schema: JSON.stringify(schema) }, { run: null, share });
     return 'reason' in verdict ? null : verdict;
   };
+}
+
+/** Milliseconds of the processor that a definition may take, also where an evaluation may take less. */
+const DEFINITION_MS = 1000;
+
+/** Reads and checks large definitions in a thread; one that takes too much of the processor is refused. */
+export function definitionsIn(compute: Pick<Compute, 'inThread'>, timeoutMs: number) {
+  const maxCpuMs = Math.max(DEFINITION_MS, timeoutMs);
+  return ({ name, work }: Ahead): Promise<Done> =>
+    compute.inThread({ kind: 'definition', work, maxCpuMs }, { run: null, share: name });
 }
 
 const verdictOf = (compiled: CompiledJsonSchema): SchemaVerdict => (compiled.ok ? { ok: true } : compiled);

@@ -1,5 +1,6 @@
 import type { Evaluated } from '../../language/expression.ts';
 import type { SchemaResult, SchemaVerdict } from '../../language/json-schema.ts';
+import type { Done, Work } from '../../resolve/work.ts';
 import type { Rendered } from '../../language/template-model.ts';
 
 export type Values = Readonly<Record<string, unknown>>;
@@ -10,7 +11,8 @@ export type Task =
   | { kind: 'expression'; source: string; values: Values }
   | { kind: 'schema'; schema: string }
   | { kind: 'answer'; schema: string; value: unknown }
-  | { kind: 'pattern'; pattern: string; text: string };
+  | { kind: 'pattern'; pattern: string; text: string }
+  | { kind: 'definition'; work: Work; maxCpuMs: number };
 
 export interface TaskResults {
   template: Rendered;
@@ -18,6 +20,7 @@ export interface TaskResults {
   schema: SchemaVerdict;
   answer: SchemaResult;
   pattern: { ok: true; found: boolean };
+  definition: Done;
 }
 export type ResultOf<T extends Task> = TaskResults[T['kind']];
 

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { type ComputeLimit, computeLimit } from '../../language/compute-limit.ts';
+import { type ComputeLimit, computeLimit, passingLimit, tooMuchProcessor } from '../../language/compute-limit.ts';
 import { FairQueue, type Owner, type QueueLimits } from './fair-queue.ts';
 import type { ResultOf, Task, ThreadMessage } from './task.ts';
 
@@ -36,6 +37,8 @@ interface Thread {
 }
 
 const START_MS = 30_000;
+/** A definition is refused for good, so the time of the processor decides where it can; a busy machine takes longer. */
+const DEFINITION_TIMES = 10;
 const MAX_ENDED = 2;
 /** Runs whose tasks ended a thread that are remembered. */
 const MAX_RUNS = 10_000;
@@ -95,8 +98,21 @@ export function createWorkerPool({
   };
 
   const begin = (thread: Thread) => {
-    arm(thread, timeoutMs, computeLimit(`it took longer than ${timeoutMs} ms (security.compute_timeout_ms)`));
-    thread.worker.postMessage(thread.entry?.task, []);
+    const { entry, worker } = thread;
+    const ms = entry?.task.kind === 'definition' ? DEFINITION_TIMES * timeoutMs : timeoutMs;
+    arm(thread, ms, computeLimit(`it took longer than ${ms} ms (security.compute_timeout_ms)`));
+    if (entry?.task.kind === 'definition') void watchProcessor(thread, entry, 2 * entry.task.maxCpuMs);
+    worker.postMessage(entry?.task, []);
+  };
+
+  /** Ends the thread of a definition that takes far more of the processor than it may, so that it delays others no longer. */
+  const watchProcessor = async (thread: Thread, entry: Entry, maxMs: number) => {
+    const before = await processorMs(thread.worker);
+    while (thread.entry === entry && threads.has(thread)) {
+      await delay(timeoutMs / 4, undefined, { ref: false });
+      const spent = (await processorMs(thread.worker)) - before;
+      if (thread.entry === entry && spent > maxMs) end(thread, tooMuchProcessor(maxMs / 2));
+    }
   };
 
   const start = (entry: Entry) => {
@@ -107,7 +123,7 @@ export function createWorkerPool({
     worker.unref();
     const thread: Thread = { worker, ready: false, entry, timer: undefined };
     threads.add(thread);
-    arm(thread, START_MS, computeLimit('the thread for it did not start'));
+    arm(thread, START_MS, passingLimit('the thread for it did not start'));
     worker.on('message', (message: ThreadMessage) => {
       if ('result' in message) {
         thread.entry?.settle(message.result);
@@ -118,7 +134,7 @@ export function createWorkerPool({
       else rest(thread);
     });
     worker.once('error', (error) => end(thread, computeLimit(reasonOf(error, memoryMib))));
-    worker.once('exit', () => end(thread, computeLimit('its thread ended')));
+    worker.once('exit', () => end(thread, passingLimit('its thread ended')));
   };
 
   const idleThread = () => [...threads].find(({ ready, entry }) => ready && !entry);
@@ -142,26 +158,33 @@ export function createWorkerPool({
     isBarred,
     run: <T extends Task>(task: T, owner: Owner) =>
       new Promise<ResultOf<T> | ComputeLimit>((settle) => {
-        if (closed) return settle(computeLimit('the service stops'));
+        if (closed) return settle(passingLimit('the service stops'));
         waiting.add({ task, owner, settle })?.settle(tooMany());
         next();
       }),
     close: async () => {
       closed = true;
-      for (const { settle } of waiting.drain()) settle(computeLimit('the service stops'));
+      for (const { settle } of waiting.drain()) settle(passingLimit('the service stops'));
       const workers = [...threads].map(({ worker }) => worker);
       for (const thread of threads) {
         threads.delete(thread);
         clearTimeout(thread.timer);
-        thread.entry?.settle(computeLimit('the service stops'));
+        thread.entry?.settle(passingLimit('the service stops'));
       }
       await Promise.all(workers.map((worker) => worker.terminate()));
     },
   };
 }
 
+/** Zero where the thread has ended. */
+const processorMs = (worker: Worker): Promise<number> =>
+  worker.cpuUsage().then(
+    ({ user, system }) => (user + system) / 1000,
+    () => 0,
+  );
+
 const tooMany = () =>
-  computeLimit('too many evaluations wait for a thread, most of them of the same pipeline or agent');
+  passingLimit('too many evaluations wait for a thread, most of them of the same pipeline or agent');
 const barred = () => computeLimit('two evaluations before it took too long or too much memory');
 
 const reasonOf = (error: unknown, memoryMib: number): string =>
