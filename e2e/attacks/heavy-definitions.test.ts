@@ -92,7 +92,33 @@ test(
   },
 );
 
-test('so does the validation of a definition with large schemas', async () => {
+test('a definition that takes seconds to check is refused, and the one before it goes on', async () => {
+  const file = join(pipelines, 'nested.yaml');
+  const nested = (calls: number) =>
+    JSON.stringify({
+      name: 'nested',
+      steps: [
+        {
+          name: 'a',
+          executor: 'human',
+          timeout_seconds: 5,
+          prompt_template: `{{summary}}${calls === 0 ? '' : `{{a ${'(b '.repeat(calls)}${')'.repeat(calls)}}}`}`,
+        },
+      ],
+    });
+  writeFileSync(file, nested(0));
+  await api('/reload', {});
+  const before = await api<object>('/pipelines/nested');
+  writeFileSync(file, nested(8000));
+  const { held, took } = await heldDuring(async () => {
+    const { body } = await api('/reload', {});
+    expect(JSON.stringify(body)).toContain('takes too much to check');
+  });
+  expect(held).toBeLessThan(Math.max(MAX_HELD_MS, took / 4));
+  expect((await api<object>('/pipelines/nested')).body).toEqual(before.body);
+});
+
+test('the validation of a definition with large schemas holds it no longer', async () => {
   const { held, took } = await heldDuring(async () => {
     const { body } = await api('/pipelines/validate', { yaml: pipeline('another') });
     expect(body).toMatchObject({ valid: true });

@@ -76,7 +76,7 @@ const Security = block({
   compute_timeout_ms: whole(50, 60_000)
     .default(1000)
     .describe(
-      'How long one evaluation of a schema, expression, pattern or template may take where it is not small; over it the step fails with `compute_limit`',
+      'How long one evaluation of a schema, expression, pattern or template may take where it is not small; over it the step fails with `compute_limit`. Also the processor time (at least 1000) in which a definition of more than 8 KiB has to be checked; over it the definition is refused',
     ),
   pipeline_env: z
     .array(text().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not a variable name'))

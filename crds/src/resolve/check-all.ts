@@ -88,5 +88,6 @@ function toJudged<T>(done: Done, definition: Definition): Judged<T> {
 
 function sameFound(a: ReturnType<FindStep>, b: ReturnType<FindStep>): boolean {
   if (typeof a !== 'object' || typeof b !== 'object') return a === b;
-  return 'body' in a ? 'body' in b && a.body === b.body : 'meant' in b && a.meant === b.meant;
+  if ('meant' in a) return 'meant' in b && a.meant === b.meant;
+  return 'body' in b && a.body === b.body && a.standing.namespace === b.standing.namespace;
 }

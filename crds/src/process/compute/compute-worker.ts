@@ -76,5 +76,6 @@ function resultOf(task: Task): TaskResults[Task['kind']] | Promise<Done> {
 }
 
 const send = (message: ThreadMessage) => parentPort?.postMessage(message, []);
-parentPort?.on('message', async (task: Task) => send({ result: await resultOf(task) }));
+const answer = async (task: Task) => send({ result: await resultOf(task) });
+parentPort?.on('message', (task: Task) => void answer(task));
 send({ ready: true });

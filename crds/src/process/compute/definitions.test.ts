@@ -32,13 +32,10 @@ test('one that would take many seconds of the processor is refused, and takes no
   const calls = 5000;
   const { set, here } = await resolved(`{{a ${'(b '.repeat(calls)}${')'.repeat(calls)}}}`);
   expect(set.pipelines).toEqual([]);
-  expect(set.problems).toEqual([
-    expect.objectContaining({
-      severity: 'error',
-      file: 'p.yaml',
-      reason: 'too_large',
-      msg: 'takes too much to check: it takes more than 1000 ms of the processor (security.compute_timeout_ms)',
-    }),
-  ]);
+  expect(set.problems).toMatchObject([{ severity: 'error', file: 'p.yaml', reason: 'too_large' }]);
+  // Where the machine is so busy that the thread gets a tenth of a processor, the clock ends it.
+  expect(set.problems[0]?.msg).toMatch(
+    /^takes too much to check: it (takes more than 1000 ms of the processor|took longer)/,
+  );
   expect(here).toBeLessThan(500);
 });
