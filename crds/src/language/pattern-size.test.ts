@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
+import { cpuTimeOf } from './cpu-time.fixture.ts';
 import { patternSize } from './pattern-size.ts';
 
 test.each([
@@ -20,4 +21,9 @@ test.each([
 
 test('a long text with unbalanced brackets is measured in no time', () => {
   expect(patternSize(`${'('.repeat(500)}${'a{1000}'.repeat(70)}`)).toBeGreaterThan(50_000);
+});
+
+test.each(['[', '[\\]', '\\p{', '{1', '(', '\\', '[a]', 'a{2}'])('%j without end is measured in time', (piece) => {
+  const source = piece.repeat((256 * 1024) / piece.length);
+  expect(cpuTimeOf(() => void patternSize(source))).toBeLessThan(1500);
 });

@@ -1,5 +1,33 @@
-const TOKEN = /\\(?:[pP](?:\{[^}]*\}|.)|[^])|\[(?:\\[^]|[^\]\\])*\]|\{\d+(?:,\d*)?\}|[^]/gu;
-const COUNT = /^\{(\d+)(?:,(\d*))?\}$/;
+const PROPERTY = /\\[pP]\{[^}]*\}/uy;
+const CLASS = /\[(?:\\[^]|[^\]\\])*\]/uy;
+const REPETITION = /\{(\d+)(?:,(\d*))?\}/uy;
+const ESCAPE = /\\(?:[pP].|[^])/uy;
+const ANY = /[^]/uy;
+
+/** The parts of a pattern. What is not closed once is closed nowhere behind it either, so that it is looked for once. */
+function* partsOf(source: string): Generator<RegExpExecArray> {
+  const unclosed = new Set<RegExp>();
+  const read = (part: RegExp, at: number): RegExpExecArray | null => {
+    if (unclosed.has(part)) return null;
+    part.lastIndex = at;
+    const found = part.exec(source);
+    if (found === null && (part === CLASS || part === PROPERTY)) unclosed.add(part);
+    return found;
+  };
+  for (let at = 0; at < source.length;) {
+    const part = read(special(source, at), at) ?? read(ESCAPE, at) ?? read(ANY, at);
+    if (part === null) return;
+    yield part;
+    at += part[0].length;
+  }
+}
+
+/** What may begin at a place that is more than a character. */
+function special(source: string, at: number): RegExp {
+  if (source[at] === '[') return CLASS;
+  if (source[at] === '{') return REPETITION;
+  return /^\\[pP]\{/.test(source.slice(at, at + 3)) ? PROPERTY : ESCAPE;
+}
 
 /**
  * About how many instructions a pattern has with its repetitions written out, from its text alone: to compile a hundred thousand
@@ -9,8 +37,7 @@ export function patternSize(source: string): number {
   const open: number[] = [];
   let size = 0;
   let last = 0;
-  for (const [token] of source.matchAll(TOKEN)) {
-    const count = COUNT.exec(token);
+  for (const [token, least, most] of partsOf(source)) {
     if (token === '(') {
       open.push(size);
       size = 0;
@@ -18,8 +45,8 @@ export function patternSize(source: string): number {
     } else if (token === ')') {
       last = size + 2;
       size = (open.pop() ?? 0) + last;
-    } else if (count) {
-      const times = Math.max(1, Number(count[1]), Number(count[2] ?? 0));
+    } else if (least !== undefined) {
+      const times = Math.max(1, Number(least), Number(most ?? 0));
       size += last * (times - 1);
       last *= times;
     } else {
