@@ -22,3 +22,17 @@ test.each([
     expect(waits[0]).toBeGreaterThan(most / 3);
   },
 );
+
+test('a turn that throws is the end of that turn, and not of the listening', async () => {
+  const stopping = new AbortController();
+  const warned: string[] = [];
+  let turns = 0;
+  const turn = async () => {
+    turns += 1;
+    if (turns === 1) throw new SyntaxError('Invalid URL: wss:');
+    stopping.abort();
+    return { ok: true as const };
+  };
+  await keepOn({ delay: async () => {}, warn: (message) => void warned.push(message) }, stopping.signal, turn);
+  expect([turns, warned]).toEqual([2, ['a chat cannot be heard: Invalid URL: wss:']]);
+});

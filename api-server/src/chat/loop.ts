@@ -18,7 +18,7 @@ export async function keepOn(deps: LoopDeps, signal: AbortSignal, turn: () => Pr
   let failures = 0;
   let warned = '';
   while (!signal.aborted) {
-    const result = await turn();
+    const result = await turn().catch(broken);
     if (result.ok) {
       failures = 0;
       warned = '';
@@ -31,5 +31,11 @@ export async function keepOn(deps: LoopDeps, signal: AbortSignal, turn: () => Pr
     await deps.delay(Math.max(backoffMs(failures, BACKOFF), askedMs(result.afterMs)), signal);
   }
 }
+
+/** An error of ours, or of a library that does not take what the chat sent: the next turn may be another one. */
+const broken = (error: unknown): Turn => ({
+  ok: false,
+  message: `a chat cannot be heard: ${error instanceof Error ? error.message : 'error'}`,
+});
 
 const askedMs = (afterMs = 0): number => (Number.isFinite(afterMs) ? Math.min(afterMs, MOST_ASKED_MS) : 0);

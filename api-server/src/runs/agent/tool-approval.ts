@@ -25,7 +25,8 @@ export async function askForTool(
   const { ctx, signal, store } = asking;
   const { run, name } = ctx;
   const id = questionId(run.id, name, request);
-  const known = await approvals.find(id);
+  // Where the database is away, the question is stored once it is back, and what is stored of it is read then.
+  const known = await approvals.find(id).catch(() => null);
   if (known && known.status !== 'pending') return decisionOf(known);
   const approval = known ?? questionOf(id, asking, request);
   const fields = { step_name: name, approval_id: id, server: request.server, tool: request.tool };

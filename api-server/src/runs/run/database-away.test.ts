@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from '../../store/db/database.ts';
 import { watchWrites } from '../../store/db/watch-writes.ts';
 import { createWorld, sure, type World } from '../fixtures/engine.ts';
+import type { ToolRequest } from '../state/executor.ts';
 
 const PARENT = `
 name: parent
@@ -24,6 +25,16 @@ steps:
     confidence_threshold: 0.5
     calibration: {enforce: false}
 `;
+
+const QUESTION: ToolRequest = {
+  backendRunId: 'g1',
+  callId: 'c1',
+  agent: 'look',
+  server: 'cluster',
+  tool: 'restart',
+  input: { name: 'checkout' },
+  reason: null,
+};
 
 let world: World;
 /** Questions that find the database away, by what they read or write, counted from 1. */
@@ -81,4 +92,17 @@ describe('a run goes on once the database answers again:', () => {
     expect(asked.get(what)).toBeGreaterThan(times.length);
     expect((await world.ended(id)).run.status).toBe('completed');
   });
+});
+
+test('a question about a tool is asked, and its answer heard, where the database was away when the tool was to be called', async () => {
+  world.agents['look'] = async ({ onApproval }) => sure(0.9, { decision: await onApproval?.(QUESTION) });
+  outage.set('read approvals', [1]);
+  const id = await world.start('gated');
+  await expect.poll(() => asked.get('read approvals') ?? 0).toBeGreaterThan(0);
+  const pending = async () => (await world.approvals.list({ status: 'pending' }, { limit: 9, offset: 0 })).approvals;
+  await expect.poll(async () => (await pending()).length).toBe(1);
+  const by = { name: 'ada', kind: 'token', role: 'operator', requestId: null } as const;
+  const verdict = { decision: 'approve', fields: {}, comment: null } as const;
+  await world.approvals.decide((await pending())[0]?.id ?? '', { verdict, by });
+  expect((await world.ended(id)).step('look').output).toMatchObject({ decision: { approved: true, decidedBy: 'ada' } });
 });
