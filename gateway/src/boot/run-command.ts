@@ -10,13 +10,15 @@ import { loadTokens } from '../identity/device-auth.ts';
 import { loadSigningKey } from '../identity/signing-key.ts';
 import { createLog } from '../observability/log.ts';
 
-const USAGE = `signalbox gateway: agent registry, model routing, tool servers and tool policy
+const USAGE = `signalbox gateway: agents, models, tool servers and the tool policy
 
-  gateway --config FILE    run in the foreground
-  gateway --help           this text
-  gateway --version        the version
+usage: npm run gateway -- --config FILE
 
-SIGTERM drains and stops, SIGHUP reloads the agents from disk.
+  --config FILE   configuration (YAML); docs/configuration.md has every key
+  --version       print the version
+  --help          print this
+
+SIGHUP reloads the agents from disk. SIGTERM waits for active runs, then stops.
 `;
 
 const BAD_START = 2;

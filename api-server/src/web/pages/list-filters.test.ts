@@ -5,6 +5,7 @@ const NOTICE = 'does not understand';
 
 test.each([
   ['/ui/runs?status=failed&q=&page=2', '/ui/runs?staus=failed', 'staus&#x3D;failed'],
+  ['/ui/runs?status=failed,aborted', '/ui/runs?status=nosuch', 'status&#x3D;nosuch'],
   ['/ui/audit?actor=ada&open=7', '/ui/audit?since=yesterday', 'since&#x3D;yesterday'],
   ['/ui/deliveries?outcome=deduplicated', '/ui/deliveries?outcome=lost', 'outcome&#x3D;lost'],
   ['/ui/insights?time_range=30d&team=infra', '/ui/insights?window=30d', 'window&#x3D;30d'],

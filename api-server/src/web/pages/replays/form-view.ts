@@ -33,6 +33,12 @@ function recordedVersion(entered: Entered, versions: readonly PromptVersionView[
   return versions.find(({ prompt_hash }) => prompt_hash === hash) ?? last ?? null;
 }
 
+/** A template that stands in the form as it was put there follows the executions that are chosen. */
+export function unlessUntouched(entered: Entered, versions: readonly PromptVersionView[]): Entered {
+  const begun = versions.find(({ prompt_hash }) => prompt_hash === entered.begun)?.template ?? null;
+  return entered.prompt !== null && entered.prompt === begun ? { ...entered, prompt: null } : entered;
+}
+
 export const recordedTemplate = (entered: Entered, versions: readonly PromptVersionView[]): string | null =>
   recordedVersion(entered, versions)?.template ?? null;
 
@@ -70,6 +76,7 @@ export function replayFormView(input: FormInput) {
     modes: MODES.map((mode) => ({ ...mode, selected: mode.value === entered.mode })),
     prompt: entered.prompt ?? recorded ?? '',
     noTemplate: recorded === null,
+    begun: recordedVersion(entered, input.versions)?.prompt_hash ?? '',
     templateOf: templateWords(recordedVersion(entered, input.versions)),
     estimate: estimateWords(input),
     diff: promptDiff(entered, recorded),

@@ -10,6 +10,8 @@ export interface Entered {
   agent: string;
   /** Null where it was not sent: the recorded template stays. */
   prompt: string | null;
+  /** The hash of the template that the form began with. */
+  begun: string;
 }
 
 export const DEFAULT_K = 20;
@@ -29,6 +31,7 @@ export function readEntered(form: Record<string, unknown>): Entered {
     model: line('model'),
     agent: line('agent'),
     prompt: typeof prompt === 'string' ? unix(prompt) : null,
+    begun: line('begun'),
   };
 }
 

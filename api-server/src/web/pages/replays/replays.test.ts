@@ -5,6 +5,7 @@ import { goldenSet } from '../fixtures/golden-sets.ts';
 import { pagesWith } from '../fixtures/pages-with.ts';
 import { replayBatch, replayEstimate, replayReport, replayRow } from '../fixtures/replays.ts';
 import { HOSTILE, NOW, runDetail } from '../fixtures/runs.ts';
+import { bucketValue } from './form.ts';
 
 const TEMPLATE = 'Look at {{summary}}.\nSay why.\n';
 const at = new Date(NOW).toISOString();
@@ -86,6 +87,21 @@ test('a changed prompt is shown against the recorded one, and only then part of 
   expect(deps.replayed.map(({ body: launched }) => launched)).toMatchObject([
     { bucket: 'current', mode: 'rerender', candidate: { prompt_template: 'Look at {{summary}}.\nSay nothing.\n' } },
     { mode: 'rendered', candidate: { model: 'sonnet', prompt_template: null } },
+  ]);
+});
+
+test('a template that nobody changed follows the executions that are chosen', async () => {
+  const newer = { ...VERSION, prompt_hash: 'p2', template: 'New', pipelines: ['trial'] };
+  const { post, deps } = await pagesWith({ ...world, promptVersions: [VERSION, newer] });
+  const of = (prompt_hash: string) => ({ samples: bucketValue({ prompt_hash }), begun: 'p1' });
+  const { body } = await post('/ui/replays/new', { ...FORM, ...of('p2'), prompt: TEMPLATE, act: 'preview' });
+  expect(body).toContain('spellcheck="false">\nNew</textarea>');
+  expect(body).toContain('name="begun" value="p2"');
+  await post('/ui/replays/new', { ...FORM, ...of('p2'), prompt: TEMPLATE, act: 'start' });
+  await post('/ui/replays/new', { ...FORM, ...of('p2'), prompt: 'Mine', act: 'start' });
+  expect(deps.replayed.map(({ body: launched }) => launched)).toMatchObject([
+    { mode: 'rendered', candidate: { prompt_template: null } },
+    { mode: 'rerender', candidate: { prompt_template: 'Mine' } },
   ]);
 });
 

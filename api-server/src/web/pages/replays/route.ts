@@ -10,7 +10,7 @@ import type { PageDeps } from '../page-deps.ts';
 import { mayOperate, type PageContext, sendPage } from '../page.ts';
 import { paths } from '../paths.ts';
 import { candidateIn, type Entered, launchOf, readEntered, setIdIn } from './form.ts';
-import { recordedTemplate, replayFormView } from './form-view.ts';
+import { recordedTemplate, replayFormView, unlessUntouched } from './form-view.ts';
 import { replaysView } from './list-view.ts';
 import { asksAgent, singleSteps } from './chain-form.ts';
 import { registerChainForm } from './chain-route.ts';
@@ -83,8 +83,10 @@ function registerForm(app: FastifyInstance, context: PageContext): void {
   });
 }
 
-async function begin(deps: PageDeps, entered: Entered, options: LaunchOptions): Promise<string> {
-  const recorded = recordedTemplate(entered, await versionsOf(deps, entered.step, options.signal));
+async function begin(deps: PageDeps, sent: Entered, options: LaunchOptions): Promise<string> {
+  const versions = await versionsOf(deps, sent.step, options.signal);
+  const entered = unlessUntouched(sent, versions);
+  const recorded = recordedTemplate(entered, versions);
   const set = setIdIn(entered);
   if (set !== null) return deps.replays.beginOnSet(set, { candidate: candidateIn(entered, recorded) }, options);
   const launch = launchOf(entered, recorded);
@@ -96,15 +98,16 @@ async function sendForm(
   context: PageContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  { entered, problem }: { entered: Entered; problem: string | null },
+  { entered: sent, problem }: { entered: Entered; problem: string | null },
 ): Promise<FastifyReply> {
   const { deps } = context;
   const signal = clientLeft(reply);
   const operator = mayOperate(deps.auth.viewer(request));
   const [{ versions, buckets }, { golden_sets: all }] = await Promise.all([
-    pastOf(deps, entered.step, signal),
+    pastOf(deps, sent.step, signal),
     deps.goldenSets.list(),
   ]);
+  const entered = unlessUntouched(sent, versions);
   const sets = all.filter(
     ({ step_name: step, archived_at: at, members }) => step === entered.step && at === null && members > 0,
   );

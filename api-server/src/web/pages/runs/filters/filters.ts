@@ -1,4 +1,5 @@
 import { boundsOf, type ListFilters, listQuery, readList } from '../../list-filters.ts';
+import { RunLine } from '../../../../service/views/run.ts';
 import { AttentionFilter, LabelFilter, RUN_ORDERS, type RunsQuery } from '../../../../service/runs/runs-query.ts';
 
 export const PAGE_SIZE = 50;
@@ -33,6 +34,7 @@ const isSpan = (text: string): text is keyof typeof SPANS => Object.hasOwn(SPANS
 const isFlag = (text: string) => text === 'true' || text === 'false';
 /** What a value has to look like. */
 const VALID = {
+  status: (text: string) => text.split(',').every((status) => RunLine.shape.status.safeParse(status).success),
   label: (text: string) => LabelFilter.safeParse(text).success,
   attention: (text: string) => AttentionFilter.safeParse(text).success,
   warnings: isFlag,
