@@ -54,6 +54,9 @@ const INPUTS = [
   { name: 'team', label: 'Team', placeholder: '' },
 ] as const;
 
+const FLAGS = ['true', 'false'];
+const withOrWithout = (field: ReturnType<typeof select>) => ({ ...field, any: 'With and without' });
+
 /** The fields of the form: the common ones in the bar, the others in a panel that opens. */
 export function barView(filters: Filters, pipelines: string[]) {
   const { sort = '' } = filters;
@@ -75,8 +78,8 @@ export function barView(filters: Filters, pipelines: string[]) {
         chosen: filters.last,
         words: (span) => SPAN_WORDS[span] ?? span,
       }),
-      select('warnings', 'Warnings', { known: ['true', 'false'], chosen: filters.warnings, words: warningWords }),
-      select('replay', 'Replays', { known: ['true', 'false'], chosen: filters.replay, words: replayWords }),
+      withOrWithout(select('warnings', 'Warnings', { known: FLAGS, chosen: filters.warnings, words: warningWords })),
+      withOrWithout(select('replay', 'Replays', { known: FLAGS, chosen: filters.replay, words: replayWords })),
     ],
     inputs: INPUTS.map((input) => ({ ...input, value: filters[input.name] ?? '' })),
     /** Times come with links. */
