@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { exactTally, type RunTally, sketchedTally } from '../../../analytics/run-tally.ts';
 import { DAY_MS, type Window } from '../../../analytics/window.ts';
@@ -30,8 +31,10 @@ export async function addRuns(db: Kysely<Tables>, scope: Scope, tally: RunTally)
   const { from, to } = scope.window;
   const packed = Math.min(to ?? Infinity, await packedUntil(db));
   if ((from ?? 0) < packed) await addPacked(db, { scope, to: packed }, tally);
-  for (const window of await daysOf(db, { from: Math.max(from ?? 0, packed), to }))
+  for (const window of await daysOf(db, { from: Math.max(from ?? 0, packed), to })) {
     for (const { kind, times } of await usedRuns(db, { ...scope, window })) tally.add(kind, times);
+    await setImmediate();
+  }
 }
 
 const packedUntil = async (db: Kysely<Tables>): Promise<number> => (await lastMark(db, RUNS_PACKED)) ?? 0;
@@ -49,6 +52,8 @@ async function addPacked(
       unpackRuns(part, wanted, (kind, times) => {
         if (times.triggeredAt >= from && times.triggeredAt < to) tally.add(kind, times);
       });
+    // Answers of the reading thread that are there already are taken in one turn of the event loop.
+    await setImmediate();
     if (parts.length < PARTS) return;
     last = parts.at(-1) ?? last;
   }
