@@ -116,6 +116,13 @@ test.each<[unknown]>([
   expect(compileJsonSchema(value)).toMatchObject({ ok: false, msg: expect.any(String) as string });
 });
 
+test('an answer of many fences, none of which holds an object, is not parsed for each of them', () => {
+  const spoilt = '```\n{```';
+  expect(cpuTimeOf(() => expect(extractJson(spoilt.repeat(200_000))).toBeUndefined())).toBeLessThan(500);
+  const code = '```\nlist\n```\n'.repeat(200);
+  expect(extractJson(`${code}\`\`\`json\n{"a": 1}\n\`\`\`\n{`)).toEqual({ a: 1 });
+});
+
 test('patterns of a schema are linear', () => {
   const compiled = compileJsonSchema({ type: 'string', pattern: '^(a+)+$' });
   const validate = () =>

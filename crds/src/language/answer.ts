@@ -90,19 +90,22 @@ export async function parseAnswer(value: unknown, outputSchema: unknown, validat
 /** Characters of a text in which an object is looked for; a larger answer is not checked. */
 const MAX_TEXT_CHARS = 2 * 1024 * 1024;
 
-/** The JSON object in a model's text: bare, in a fence, or the first balanced one. `undefined` when there is none. */
+/** Fences, and beginnings of an object, that are tried. */
+const MAX_STARTS = 50;
+
+/** The JSON object in a model's text: bare, in one of the first fences with one, or the first balanced one. `undefined` when there is none. */
 export function extractJson(text: string): unknown {
   if (text.length > MAX_TEXT_CHARS) return undefined;
   const bare = parseObject(text.trim());
   if (bare !== undefined) return bare;
-  for (const fence of text.matchAll(/```[a-zA-Z]*[ \t]*\r?\n([\s\S]*?)```/g)) {
-    const found = parseObject((fence[1] ?? '').trim());
+  const fences = text.matchAll(/```[a-zA-Z]*[ \t]*\r?\n\s*(\{[\s\S]*?)```/g).take(MAX_STARTS);
+  for (const [, fenced = ''] of fences) {
+    const found = parseObject(fenced.trim());
     if (found !== undefined) return found;
   }
   return firstBalanced(text);
 }
 
-const MAX_STARTS = 50;
 /** Characters that all tries look at together: each object that a text begins may reach to its end. */
 const MAX_LOOKED_AT = 4 * 1024 * 1024;
 /** Levels of an answer. */
