@@ -10,6 +10,7 @@ import {
 import fc from 'fast-check';
 import { sources } from '../../api-server/src/triggers/sources/index.ts';
 import { edited, expression, jsonSchema, json, pattern, template } from './grammars.ts';
+import { repeats } from './repeats.ts';
 import { WHOLE } from './whole.ts';
 
 /** One thing that reads what others wrote. `run` throws where it breaks its word: it never throws itself, and answers in time. */
@@ -63,6 +64,13 @@ export const TARGETS: readonly Target[] = [
     const refused = problems.some(({ severity }) => severity === 'error');
     if (pipelines.length === 0 && !refused) throw new Error('a pipeline is left out without a problem');
     if (pipelines.length > 0 && refused) throw new Error('a pipeline with an error is served');
+  }),
+  target('definitions', repeats, (definition) => {
+    const { pipelines, problems } = resolveSet({
+      pipelines: [{ file: 'p.yaml', text: JSON.stringify(definition) }],
+      steps: [],
+    });
+    if (pipelines.length === 0 && problems.length === 0) throw new Error('a pipeline is left out without a problem');
   }),
   target('deliveries', fc.tuple(fc.constantFrom(...sources.keys()), deliveryOf()), ([name, body]) => {
     for (const strategy of [null, 'most_severe', 'common_labels', 'per_alert']) {
