@@ -136,17 +136,38 @@ test('a server that becomes read-only refuses writes until it is not', async () 
   expect(await sum()).toBe(1);
 });
 
+/** The same database over connections that can be cut. */
+async function openBehindProxy() {
+  const proxy = await startCutProxy(server.socket);
+  const name = new URL('url' in site.location ? site.location.url : '').pathname.slice(1);
+  const url = `postgres://signalbox@127.0.0.1:${proxy.port}/${name}`;
+  return { proxy, behind: await openDatabase({ url, autoMigrate: true, now: Date.now }) };
+}
+
+test.each(['before', 'after'] as const)(
+  'a network that is cut under a read, %s the server has it, does not end the process; the read is asked again',
+  async (when) => {
+    const { proxy, behind } = await openBehindProxy();
+    const ends = vi.fn<() => void>();
+    process.on('uncaughtExceptionMonitor', ends);
+    try {
+      proxy.cutAtStatement(1, when);
+      expect(await readCounters(behind.db)).toEqual([]);
+      expect(proxy.cuts()).toBe(1);
+      expect(ends).not.toHaveBeenCalled();
+    } finally {
+      process.off('uncaughtExceptionMonitor', ends);
+      await behind.close();
+      await proxy.close();
+    }
+  },
+);
+
 test.each([
   { when: 'after' as const, becomes: 'is stored once and told so' },
   { when: 'before' as const, becomes: 'is stored once by a second try' },
 ])('a write whose commit is cut $when the server has it $becomes', async ({ when }) => {
-  const proxy = await startCutProxy(server.socket);
-  const name = new URL('url' in site.location ? site.location.url : '').pathname.slice(1);
-  const behind = await openDatabase({
-    url: `postgres://signalbox@127.0.0.1:${proxy.port}/${name}`,
-    autoMigrate: true,
-    now: Date.now,
-  });
+  const { proxy, behind } = await openBehindProxy();
   try {
     const service = intakeOn(behind);
     await service.take('first');

@@ -94,6 +94,8 @@ function openPool(url: string, max: number): pg.Pool {
   const pool = new pg.Pool({ ...connectionSettings(url, READ_LIMITS), max, idleTimeoutMillis: 60_000 });
   // Without a listener an idle connection that the server ends would end the process; the pool replaces it by itself.
   pool.on('error', () => undefined);
+  // The same for one that ends under a read, when the pool does not listen: the read itself hears of it.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 
