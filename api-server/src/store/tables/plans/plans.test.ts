@@ -180,3 +180,12 @@ test('a plan that reads a whole table is noticed', async () => {
   const all = (db: Kysely<Tables>) => db.selectFrom('runs').select('id').where('summary', 'like', '%x%').execute();
   expect(scansIn(await plansOf(all))).toHaveLength(1);
 });
+
+test('a search takes the bounds of its range as whole numbers: with floats a full-text index reads all matches', async () => {
+  const range = { since: 11 * 24 * HOUR_MS, until: 20 * 24 * HOUR_MS };
+  const plans = await plansOf((db) => listRuns(db, { ...range, status: ['failed'] }, { ...page, before: 5_000 }));
+  const bounds = plans.flatMap(({ query: { sql: text } }) =>
+    [...text.matchAll(/ (?:and|where) "?run_search"?\."?rowid"? [<>]=? (.{5})/g)].map(([, bound]) => bound),
+  );
+  expect(new Set(bounds)).toEqual(new Set(['cast(']));
+});

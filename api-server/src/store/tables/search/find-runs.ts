@@ -37,6 +37,9 @@ function isPlain(filter: RunFilter, offset: number): boolean {
   return keys.every((key) => NO_FACTS.has(key)) && !isTimed && offset <= MAX_SKIPPED;
 }
 
+/** Numbers are bound as floats, and a full-text index looks for no range between floats: it reads all matches. */
+const whole = (seq: number) => sql<number>`cast(${seq} as bigint)`;
+
 type Rows = SelectQueryBuilder<Tables, never, { seq: number }>;
 
 /** What a filter describes, before it is put in order. */
@@ -111,7 +114,7 @@ function fromOffset({ rows, fresh, first }: Matching, offset: number): Begin {
 }
 
 function fromRow({ rows, seq, fresh }: Matching, before: number): Begin {
-  const below = rows.where(sql<boolean>`${sql.ref(seq)} < ${before}`);
+  const below = rows.where(sql<boolean>`${sql.ref(seq)} < ${whole(before)}`);
   return { rows: below, first: null, above: fresh.filter((one) => one < before), skipped: 0, from: 0 };
 }
 
@@ -158,7 +161,7 @@ async function throughSearch(db: Kysely<Tables>, filter: RunFilter, { most, ...w
   const upTo = await searchedUpTo(db);
   const fresh = await unsearched(db, filter, { upTo, ...wanted });
   const rows = (await searched(db, filter)) as unknown as Rows;
-  const some = rows.where(sql<boolean>`run_search.rowid <= ${upTo}`).limit(most);
+  const some = rows.where(sql<boolean>`run_search.rowid <= ${whole(upTo)}`).limit(most);
   // Words are what a search finds slowly, and mostly few runs have them.
   const few =
     filter.q === undefined || wanted.skipped > MAX_SKIPPED ? null : await countAndRead(db, some, { ...wanted, fresh });
@@ -207,12 +210,12 @@ async function searched(db: Kysely<Tables>, filter: RunFilter) {
   if (since !== undefined) {
     const { first, last } = await edgesOf(db, since);
     const is = sql<boolean>`(run_search.rowid > ${last} or ${TRIGGERED} >= ${since})`;
-    query = query.where('run_search.rowid', '>=', first).where(is);
+    query = query.where('run_search.rowid', '>=', whole(first)).where(is);
   }
   if (until !== undefined) {
     const { first, last } = await edgesOf(db, until);
     const is = sql<boolean>`(run_search.rowid < ${first} or ${TRIGGERED} < ${until})`;
-    query = query.where('run_search.rowid', '<=', last).where(is);
+    query = query.where('run_search.rowid', '<=', whole(last)).where(is);
   }
   if (parent === undefined && attention === undefined) return query;
   return query.where(({ exists, selectFrom }) => {
