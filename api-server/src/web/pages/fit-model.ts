@@ -1,5 +1,5 @@
 /** Of a page without its frame. */
-const MAX_BYTES = 180_000;
+const MAX_BYTES = 175_000;
 /** Characters, as HTML, of the texts of a model: no page shows all of them. */
 const MAX_CHARS = 350_000;
 /** A text may stand in two places of a page. */

@@ -2,7 +2,7 @@ import { clock, count, exactTime } from '../../format.ts';
 import type { LogLine } from '../../../../service/views/run.ts';
 
 const MAX_STEP = 70;
-const MAX_RUN = 250;
+const MAX_RUN = 200;
 const LEVELS: Record<string, { tone: string; word: string }> = {
   warn: { tone: 'wait', word: 'warn' },
   warning: { tone: 'wait', word: 'warn' },
