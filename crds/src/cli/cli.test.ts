@@ -17,8 +17,10 @@ function write(path: string, text: string): void {
   writeFileSync(join(folder, path), text);
 }
 
-function run(command: 'validate' | 'generate', ...args: string[]): { status: number | null; out: string; err: string } {
-  const result = spawnSync(process.execPath, [join(import.meta.dirname, `${command}.ts`), ...args], {
+const COMMANDS = { validate: '../../validate.mjs', generate: 'generate.ts' };
+
+function run(command: keyof typeof COMMANDS, ...args: string[]): { status: number | null; out: string; err: string } {
+  const result = spawnSync(process.execPath, [join(import.meta.dirname, COMMANDS[command]), ...args], {
     cwd: folder,
     encoding: 'utf8',
   });
@@ -56,6 +58,33 @@ test('a warning is the exit code too, unless warnings are allowed', () => {
   expect(run('validate', '--allow-warnings', '.').status).toBe(1);
 });
 
+test('a configuration of the gateway is checked, with definitions or without', () => {
+  const config = (more: string) => `mcp_servers: {metrics: {command: ./run.sh, cwd: /not/on/this/machine}}\n${more}`;
+  write('gateway.yaml', config('tool_policy: {rules: [{allow: {server: metrics}}]}\n'));
+  expect(run('validate', '--gateway', 'gateway.yaml')).toEqual({
+    status: 0,
+    out: 'gateway.yaml: 0 errors, 0 warnings\n',
+    err: '',
+  });
+  write('gateway.yaml', config('tool_policy: {rules: [{allow: {server: metric}}]}\n'));
+  const warned =
+    'gateway.yaml: warning: tool_policy.rules[0]: "metric" matches no tool server, so the rule has no effect; configured: metrics\ngateway.yaml: 0 errors, 1 warning\n';
+  expect(run('validate', '--gateway', 'gateway.yaml')).toMatchObject({ status: 1, out: warned });
+  write(
+    'pipelines/p.yaml',
+    'name: p\nsteps:\n  - {name: a, executor: human, timeout_seconds: 60, prompt_template: x}\n',
+  );
+  expect(run('validate', '--allow-warnings', '--gateway', 'gateway.yaml', 'pipelines')).toMatchObject({
+    status: 0,
+    out: expect.stringMatching(/^gateway\.yaml: warning: .*\n.*\n1 definition read/) as string,
+  });
+  write('gateway.yaml', 'mcp_servers: {a: {command: x, tools_hash: nope}}\n');
+  expect(run('validate', '--allow-warnings', '--gateway', 'gateway.yaml')).toMatchObject({
+    status: 1,
+    out: expect.stringContaining('gateway.yaml: error: mcp_servers.a.tools_hash: must be 64 hexadecimal') as string,
+  });
+});
+
 test('an empty folder, a missing path and a wrong option say what to do', () => {
   expect(run('validate', folder)).toMatchObject({
     status: 1,
@@ -67,7 +96,7 @@ test('an empty folder, a missing path and a wrong option say what to do', () => 
   });
   expect(run('validate', '--fast')).toMatchObject({
     status: 2,
-    err: expect.stringContaining('unknown option --fast') as string,
+    err: expect.stringMatching(/^validate: Unknown option '--fast'\n\nUsage/) as string,
   });
   expect(run('validate', '--help')).toMatchObject({ status: 0, out: expect.stringContaining('Usage') as string });
 });

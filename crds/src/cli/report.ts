@@ -61,4 +61,4 @@ function summary(set: ResolvedSet, definitions: number, errors: number, warnings
   return `${counted(definitions, 'definition')} read: ${sound}; ${counted(errors, 'error')}, ${counted(warnings, 'warning')}`;
 }
 
-const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
+export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;

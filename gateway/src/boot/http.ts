@@ -24,14 +24,14 @@ export function openHttp(options: Stages) {
 }
 
 function serviceRoutesOf(stages: Stages) {
-  const { config, version, signingKey, models, isolation, tools, agents, runs, metrics } = stages;
+  const { config, version, signingKey, models, isolation, configWarnings, tools, agents, runs, metrics } = stages;
   const counts = () => ({
     version,
     agents: agents.registry.size(),
     activeRuns: runs.active(),
     waitingApprovals: runs.waitingApprovals(),
     maxConcurrentRuns: config.limits.max_concurrent_runs,
-    warnings: isolation.warnings,
+    warnings: [...isolation.warnings, ...configWarnings],
   });
   return serviceRoutes({
     health: () => healthOf(counts(), tools.servers.views()),

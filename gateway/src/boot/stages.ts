@@ -91,6 +91,7 @@ export interface Stages extends GatewayOptions {
   agents: OpenedAgents;
   tracing: Tracing | null;
   isolation: OpenedIsolation;
+  configWarnings: string[];
   tools: OpenedTools;
   door: Door;
   /** Null where no agent has its own pod. */

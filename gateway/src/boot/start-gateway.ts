@@ -7,6 +7,7 @@ import { compilePolicy } from '../policy/policy.ts';
 import { openAgents, reloadAgents } from './agents.ts';
 import { openHttp } from './http.ts';
 import { openIsolation } from './isolation.ts';
+import { lintConfig } from './lint-config.ts';
 import { openModels } from './models.ts';
 import { openPods } from './pods.ts';
 import { openRpc } from './rpc.ts';
@@ -48,7 +49,18 @@ export async function startGateway(options: GatewayOptions): Promise<StartResult
   const isolation = await openIsolation(base);
   if (!isolation.ok) return isolation;
   const tools = openTools({ ...base, isolation });
-  const stages = { ...base, models, agents, tracing, isolation, tools, door: openDoor({ ...base, tools }) };
+  const configWarnings = lintConfig(config, policy.rules);
+  for (const warning of configWarnings) log.warn({ warning }, 'configuration');
+  const stages = {
+    ...base,
+    configWarnings,
+    models,
+    agents,
+    tracing,
+    isolation,
+    tools,
+    door: openDoor({ ...base, tools }),
+  };
   const pods = signingKey && openPods({ ...stages, signingKey });
   const runs = openRuns({ ...stages, pods });
   const reload = () => reloadAgents({ agents, pods, log });

@@ -57,6 +57,10 @@ describe('what ends the start, in one line that names the key', () => {
     ['mcp_servers: {a: {command: 1}}', 'mcp_servers.a.command: expected string, received number'],
     ['mcp_servers: {a: {command: x, cwd: /nowhere}}', 'mcp_servers.a.cwd: no such directory'],
     ['mcp_servers: {"a/b": {command: x}}', 'mcp_servers.a/b: '],
+    [
+      'mcp_servers: {a: {command: x, tools_hash: 67F5AC1D1B84}}',
+      'mcp_servers.a.tools_hash: must be 64 hexadecimal digits, as GET /mcp/servers shows them',
+    ],
     ['mcp_servers: {a: {url: "https://x", ca: nowhere.pem}}', 'mcp_servers.a.ca: cannot read'],
     [
       'mcp_servers: {a: {url: "https://x", oauth: {issuer: "https://i", client_id: c, client_secret: "${UNSET}"}}}',

@@ -8,23 +8,36 @@ export type LoadedConfig = { ok: true; config: GatewayConfig } | { ok: false; me
 const NEEDS_ADDRESS = new Set(['openai_compatible', 'azure']);
 
 /**
- * Reads a configuration file: YAML, `${ENV}`, defaults, absolute paths.
+ * Reads a configuration file: YAML, `${ENV}`, defaults, absolute paths. The files and folders that it names are there.
  * A failure is one line that names the file and the key.
  */
 export function loadConfig(path: string, env: Environment): LoadedConfig {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    return { ok: false, message: `--config: cannot read ${path}: ${reasonOf(error)}` };
-  }
+  const read = readFile(path);
+  if (!read.ok) return read;
   const file = resolve(path);
-  const parsed = parseConfig(text, dirname(file), env);
+  const parsed = parseConfig(read.text, dirname(file), env);
   return parsed.ok ? parsed : { ok: false, message: `${file}: ${parsed.message}` };
 }
 
 /** The same for a text, without the name of a file; relative paths are resolved against `baseDir`. */
-export function parseConfig(text: string, baseDir: string, env: Environment): LoadedConfig {
+export const parseConfig = (text: string, baseDir: string, env: Environment): LoadedConfig =>
+  withFiles(readText(text, baseDir, env));
+
+/** Reads a file, without its name in failures, whatever is there of what it names. */
+export function readConfig(path: string, env: Environment): LoadedConfig {
+  const read = readFile(path);
+  return read.ok ? readText(read.text, dirname(resolve(path)), env) : read;
+}
+
+function readFile(path: string): { ok: true; text: string } | { ok: false; message: string } {
+  try {
+    return { ok: true, text: readFileSync(path, 'utf8') };
+  } catch (error) {
+    return { ok: false, message: `--config: cannot read ${path}: ${reasonOf(error)}` };
+  }
+}
+
+function readText(text: string, baseDir: string, env: Environment): LoadedConfig {
   const read = readSettings(text, GatewayConfig, env);
   if (!read.ok) return read;
   const forbidden = imageEnvironmentReferences(read.raw)[0];
@@ -34,9 +47,17 @@ export function parseConfig(text: string, baseDir: string, env: Environment): Lo
       message: `${forbidden}: \${ENV} is not possible for an image server; use {secret: {name, key}}`,
     };
   const config = withDefaults(withAbsolutePaths(read.settings, baseDir));
-  const problem = crossCheck(config);
-  return problem ? { ok: false, message: problem } : { ok: true, config };
+  return firstProblem(config, [...providerProblems(config), ...timeoutProblems(config), ...oauthProblems(config)]);
 }
+
+function withFiles(loaded: LoadedConfig): LoadedConfig {
+  if (!loaded.ok) return loaded;
+  const { config } = loaded;
+  return firstProblem(config, [...directoryProblems(config), ...caProblems(config), ...tlsProblems(config)]);
+}
+
+const firstProblem = (config: GatewayConfig, [message]: string[]): LoadedConfig =>
+  message === undefined ? { ok: true, config } : { ok: false, message };
 
 /** The references to variables in the `env` of image servers. A secret of such a server belongs into the agent's namespace. */
 function imageEnvironmentReferences(raw: unknown): string[] {
@@ -81,18 +102,6 @@ function withAbsolutePaths(config: GatewayConfig, baseDir: string): GatewayConfi
   };
 }
 
-/** The first problem that concerns several keys. */
-function crossCheck(config: GatewayConfig): string | null {
-  const problems = [
-    ...providerProblems(config),
-    ...directoryProblems(config),
-    ...timeoutProblems(config),
-    ...remoteProblems(config),
-    ...tlsProblems(config),
-  ];
-  return problems[0] ?? null;
-}
-
 function providerProblems({ providers }: GatewayConfig): string[] {
   const entries = Object.entries(providers);
   const [, ...moreDefaults] = entries.filter(([, provider]) => provider.default);
@@ -122,15 +131,23 @@ function timeoutProblems({ mcp_servers, limits }: GatewayConfig): string[] {
   });
 }
 
-function remoteProblems({ mcp_servers }: GatewayConfig): string[] {
-  return Object.entries(mcp_servers).flatMap(([name, entry]) => {
-    if (!('url' in entry)) return [];
-    const { ca, oauth, headers } = entry;
-    const key = `mcp_servers.${name}`;
-    const unreadable = ca !== undefined && !isReadable(ca) ? [`${key}.ca: cannot read ${ca}`] : [];
-    const twice = oauth && Object.keys(headers).some((header) => header.toLowerCase() === 'authorization');
-    return twice ? [...unreadable, `${key}.headers.authorization: is what oauth provides`] : unreadable;
-  });
+const remotes = ({ mcp_servers }: GatewayConfig) =>
+  Object.entries(mcp_servers).flatMap(([name, entry]) =>
+    'url' in entry ? [{ key: `mcp_servers.${name}`, entry }] : [],
+  );
+
+function oauthProblems(config: GatewayConfig): string[] {
+  const isTwice = ({ oauth, headers }: { oauth?: unknown; headers: object }) =>
+    oauth !== undefined && Object.keys(headers).some((header) => header.toLowerCase() === 'authorization');
+  return remotes(config)
+    .filter(({ entry }) => isTwice(entry))
+    .map(({ key }) => `${key}.headers.authorization: is what oauth provides`);
+}
+
+function caProblems(config: GatewayConfig): string[] {
+  return remotes(config).flatMap(({ key, entry: { ca } }) =>
+    ca === undefined || isReadable(ca) ? [] : [`${key}.ca: cannot read ${ca}`],
+  );
 }
 
 function tlsProblems({ server: { tls } }: GatewayConfig): string[] {

@@ -10,7 +10,12 @@ const Timeouts = {
     'How long a call may take in spite of progress; without it 600, or `timeout_seconds` where that is more',
   ),
 };
-const ToolsHash = z.string().optional().describe('Hash of the tools that are expected, see `tool_pinning`');
+/** As `GET /mcp/servers` shows it; earlier versions showed the first 12 digits. */
+const ToolsHash = z
+  .string()
+  .regex(/^(?:[0-9a-f]{64}|[0-9a-f]{12})$/, 'must be 64 hexadecimal digits, as GET /mcp/servers shows them')
+  .optional()
+  .describe('Hash of the tools that are expected, see `tool_pinning`');
 
 const StdioServer = z.strictObject({
   command: z.string().min(1).describe('Program to start'),

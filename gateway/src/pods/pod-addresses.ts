@@ -34,7 +34,7 @@ function fromManifest(agent: string, managedDir: string | undefined): string[] {
 }
 
 async function expand(address: string, lookup: PodAddressesDeps['lookup']): Promise<string[]> {
-  const url = parse(address);
+  const url = parsePodAddress(address);
   if (!url) return [];
   // A certificate is issued for the name, so over TLS the name is dialled and not its IP addresses.
   if (url.protocol === 'wss:' || isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return [url.href];
@@ -46,10 +46,11 @@ async function expand(address: string, lookup: PodAddressesDeps['lookup']): Prom
   });
 }
 
-function parse(address: string): URL | null {
+/** Null for what is no address. */
+export function parsePodAddress(address: string): URL | null {
   const withScheme = address.includes('://') ? address : `ws://${address}`;
   const url = URL.parse(withScheme.replace(/^http/, 'ws'));
-  if (!url) return null;
+  if (!url || (url.protocol !== 'ws:' && url.protocol !== 'wss:')) return null;
   if (url.port === '' && url.protocol === 'ws:' && !/:\d+\/?$/.test(address)) url.port = String(DEFAULT_PORT);
   url.pathname = '/rpc';
   return url;
