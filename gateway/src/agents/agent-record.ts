@@ -34,3 +34,12 @@ export interface ValidationItem {
   message: string;
   severity: 'error' | 'warning';
 }
+
+/** A change of an agent that was made: from where, and the versions of the agent; null where there was none, or is none any more. */
+export interface AgentChanged {
+  action: 'create' | 'overwrite' | 'update' | 'delete';
+  agent: string;
+  version_before: string | null;
+  version: string | null;
+  address: string;
+}

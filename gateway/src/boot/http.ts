@@ -41,7 +41,7 @@ function serviceRoutesOf(stages: Stages) {
   });
 }
 
-function agentRoutesOf({ config, tools, agents: { registry, known, judge }, pods, reload }: Stages) {
+function agentRoutesOf({ config, tools, agents: { registry, known, judge }, pods, reload, log }: Stages) {
   return agentRoutes({
     list: () => registry.list(),
     errors: () => registry.errors(),
@@ -51,6 +51,8 @@ function agentRoutesOf({ config, tools, agents: { registry, known, judge }, pods
     remove: (name) => registry.remove(name),
     validate: (pair) => validateAgent({ ...pair, expectedName: null, managedBy: null }, known, judge),
     reload,
+    // Only the admin token may change agents.
+    record: (change) => log.info({ ...change, token: 'admin' }, 'agent changed'),
     managed: () => readManagedAgents(config.managed_dir),
     toolsOf: ({ name, config: agent }) =>
       discoveredTools(agent, [...tools.servers.tools(), ...(pods?.tools(name) ?? [])]),

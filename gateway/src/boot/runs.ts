@@ -50,7 +50,7 @@ export function openRuns(stages: Omit<Stages, 'runs' | 'reload'>) {
     now: Date.now,
     onFinished: (ended) => {
       metrics.runFinished(ended);
-      log.debug(ended, 'run ended');
+      log.info(ended, 'run ended');
     },
     onBug: stages.access.onBug,
   });

@@ -35,9 +35,9 @@ export async function startGateway(options: GatewayOptions): Promise<StartResult
   const metrics = new Metrics();
   const access = {
     authenticate: createAuthenticate(tokens),
-    onAuthFailure: (reason: string) => {
+    onAuthFailure: (reason: string, about: object) => {
       metrics.authFailure(reason);
-      log.info({ reason }, 'request refused');
+      log.info({ reason, ...about }, 'request refused');
     },
     onBug: (error: unknown, about?: unknown) => log.error({ err: error, about }, 'unexpected error'),
   };

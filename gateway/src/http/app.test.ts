@@ -47,6 +47,20 @@ async function documentedRoutes(): Promise<string[]> {
   );
 }
 
+test('a refusal is on record with its reason, route and address, and no token is', async () => {
+  const from = gateway.records.length;
+  await gateway.http('DELETE', '/agents/triage', { token: INVOKE_TOKEN });
+  await gateway.http('GET', '/agents/triage', { token: 'a-token-of-nobody' });
+  await gateway.http('GET', '/nowhere', { token: null });
+  const refused = { msg: 'request refused', address: '127.0.0.1' };
+  expect(gateway.records.slice(from)).toEqual([
+    { ...refused, reason: 'scope', route: 'DELETE /agents/:name' },
+    { ...refused, reason: 'invalid', route: 'GET /agents/:name' },
+    { ...refused, reason: 'missing', route: 'GET unknown' },
+  ]);
+  expect(JSON.stringify(gateway.records)).not.toContain('a-token-of-nobody');
+});
+
 test('every route of the document has a scope in the table and the other way round', async () => {
   expect((await documentedRoutes()).toSorted()).toEqual(Object.keys(SCOPES).toSorted());
 });

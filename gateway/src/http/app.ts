@@ -90,9 +90,9 @@ export function createApp(deps: AppDeps): App {
   return app.withTypeProvider<ZodTypeProvider>();
 }
 
-function addressError({ headers }: FastifyRequest, deps: AppDeps): unknown {
+function addressError(request: FastifyRequest, deps: AppDeps): unknown {
   try {
-    requireScope(headers.authorization, 'invoke', deps);
+    requireScope(request, 'invoke', deps);
     return invalid('the address cannot be decoded');
   } catch (error) {
     return error;

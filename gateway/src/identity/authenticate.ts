@@ -13,6 +13,9 @@ export type Authentication =
   | { ok: false; reason: 'missing' | 'invalid' };
 export type Authenticate = (authorization: string | undefined) => Authentication;
 
+/** A request that was refused: why, and which one. The route is the declared one, without what the caller wrote into it. */
+export type OnAuthFailure = (reason: string, about: { route: string; address: string }) => void;
+
 const BEARER = /^Bearer +([^\s]+) *$/i;
 const MAX_TOKEN_CHARS = 4096;
 

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { type ErrorType, errorBody, ERROR_STATUS } from '@signalbox/crds';
 import { endWith } from '@signalbox/crds/process/client-error';
 import { WebSocketServer } from 'ws';
-import { type Authenticate, grants } from '../identity/authenticate.ts';
+import { type Authenticate, grants, type OnAuthFailure } from '../identity/authenticate.ts';
 import type { RunWatcher } from '../runs/run.ts';
 import { CONNECTION_LIMITS, isFull, type Peer } from './connection-limits.ts';
 import { Connection } from './connection.ts';
@@ -17,7 +17,7 @@ export interface RpcServerDeps {
   maxFrameBytes: number;
   call: CallMethod;
   onGone: (watcher: RunWatcher) => void;
-  onAuthFailure: (reason: string) => void;
+  onAuthFailure: OnAuthFailure;
   onBug: (error: unknown) => void;
   limits?: typeof CONNECTION_LIMITS;
 }
@@ -80,12 +80,12 @@ export class RpcServer {
     socket.on('error', () => socket.destroy());
     const who = this.deps.authenticate(request.headers.authorization);
     if (!who.ok) {
-      this.deps.onAuthFailure(who.reason);
+      this.deps.onAuthFailure(who.reason, aboutUpgrade(request));
       const message = who.reason === 'missing' ? 'a bearer token is required' : 'the token is invalid';
       return refuse(socket, 'unauthorized', message);
     }
     if (!grants(who.token, 'invoke')) {
-      this.deps.onAuthFailure('scope');
+      this.deps.onAuthFailure('scope', aboutUpgrade(request));
       return refuse(socket, 'forbidden', `the ${who.token} token lacks the scope invoke`);
     }
     const peer = { token: who.token, address: request.socket.remoteAddress ?? '' };
@@ -102,7 +102,7 @@ export class RpcServer {
         maxFrameBytes: this.deps.maxFrameBytes,
         stream: socket,
       });
-      const watcher = watcherOf(connection, who.approves);
+      const watcher = watcherOf(connection, who.approves, peer);
       this.connections.set(connection, peer);
     });
   }
@@ -123,6 +123,8 @@ export class RpcServer {
     return full ? { type: 'forbidden', message: 'too many connections' } : null;
   }
 }
+
+const aboutUpgrade = ({ socket }: IncomingMessage) => ({ route: 'GET /rpc', address: socket.remoteAddress ?? '' });
 
 function refuse(socket: Duplex, type: ErrorType, message: string): void {
   const body = JSON.stringify(errorBody(type, message));

@@ -102,6 +102,33 @@ describe('methods', () => {
     expect(client.events().map(({ event }) => event)).toEqual(['accepted', 'started', 'text', 'llm_call']);
   });
 
+  test('an ended run is on record with its figures and its caller, and without what was said', async () => {
+    const client = await gateway.rpc();
+    const metadata = { run_id: 'r-1', pipeline: 'checkout', step_name: 'look', team: 'payments' };
+    const { result } = await client.call('agent.run', { agent: 'quick', input: 'said in confidence', metadata });
+    const recordOf = () => gateway.records.find(({ run_id }) => run_id === result?.['run_id']);
+    await until(() => recordOf() !== undefined);
+    expect(recordOf()).toEqual({
+      msg: 'run ended',
+      run_id: result?.['run_id'],
+      agent: 'quick',
+      agent_version: result?.['agent_version'],
+      status: 'completed',
+      seconds: expect.any(Number),
+      provider: 'demo',
+      model: 'scripted',
+      input_tokens: expect.any(Number),
+      output_tokens: expect.any(Number),
+      caller_run: 'r-1',
+      pipeline: 'checkout',
+      step: 'look',
+      team: 'payments',
+      token: 'invoke',
+      address: '127.0.0.1',
+    });
+    expect(JSON.stringify(gateway.records)).not.toContain('said in confidence');
+  });
+
   test.each([
     ['an agent that is not there', { agent: 'nobody', input: '' }, -32004, 'not_found'],
     ['a name that is none', { agent: '../x', input: '' }, -32602, 'invalid_params'],

@@ -1,6 +1,6 @@
 import { type ToolApprovalParams, ToolApprovalResult } from '@signalbox/crds';
 import type { ApprovalRight } from '../identity/authenticate.ts';
-import type { RunWatcher } from '../runs/run.ts';
+import type { Caller, RunWatcher } from '../runs/run.ts';
 import { timestamp } from '../runs/timestamp.ts';
 import type { Connection } from './connection.ts';
 import { eventParts } from './event-parts.ts';
@@ -9,9 +9,10 @@ import { eventParts } from './event-parts.ts';
 const TOO_LARGE = 'the call is too large to be shown to its approver; call with a smaller input';
 
 /** A connection as the watcher of its runs: events as notifications, approvals as requests to the client. */
-export function watcherOf(connection: Connection, approves: ApprovalRight): RunWatcher {
+export function watcherOf(connection: Connection, approves: ApprovalRight, caller: Caller): RunWatcher {
   return {
     approves,
+    caller,
     event(run, event) {
       const { id, params } = run;
       const now = Date.now();

@@ -118,7 +118,7 @@ export async function startRunner({ settings, version, log }: RunnerOptions): Pr
       announcer.remove(watcher);
       runs.unwatch(watcher);
     },
-    onAuthFailure: (reason) => log.info({ reason }, 'connection refused'),
+    onAuthFailure: (reason, { address }) => log.info({ reason, address }, 'connection refused'),
     onBug,
   });
 

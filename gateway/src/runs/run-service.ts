@@ -4,6 +4,7 @@ import type { AgentRecord } from '../agents/agent-record.ts';
 import { unknownAgent } from '../agents/unknown-name.ts';
 import type { ServedTool } from '../tools/tool-servers.ts';
 import { AnswerContracts, type ContractResult, mergeSchemas, type AnswerContract } from './answer-contract.ts';
+import { type EndedRun, endedRun } from './ended-run.ts';
 import { FinishedRuns } from './finished-runs.ts';
 import { IdempotencyKeys, parametersHash } from './idempotency.ts';
 import { finishedRun, keyOf, Run, type RunWatcher } from './run.ts';
@@ -36,7 +37,7 @@ export interface RunServiceDeps {
   keyedRunsOutliveWatchers: boolean;
   newId: (params: AgentRunParams) => string;
   now: () => number;
-  onFinished: (run: { agent: string; status: string; seconds: number }) => void;
+  onFinished: (run: EndedRun) => void;
   /** Without it no span is recorded; a context of the caller is passed on. */
   startSpan?: StartSpan | undefined;
   onBug: (error: unknown, runId: string) => void;
@@ -195,14 +196,14 @@ export class RunService {
     }
     const seconds = (performance.now() - started) / 1000;
     const route = this.deps.route(run.params.model ?? prepared.agent.config.model);
-    const finished = finishedRun(run.id, attributed(outcome, { agent: prepared.agent, route, seconds }));
-    const status = outcome.ok ? 'completed' : outcome.type;
+    outcome = attributed(outcome, { agent: prepared.agent, route, seconds });
+    const [finished, ended] = [finishedRun(run.id, outcome), endedRun(run, outcome, prepared.agent, seconds)];
     run.finish(finished);
     // After the answer is sent; until then the run is found among the live ones.
     setImmediate(() => {
       this.live.delete(run.id);
       this.finished.add(run, finished);
-      this.deps.onFinished({ agent: prepared.agent.name, status, seconds });
+      this.deps.onFinished(ended);
     });
   }
 

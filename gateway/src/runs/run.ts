@@ -9,9 +9,17 @@ import type { RunSlot } from './run-slot.ts';
 /** A request as the approver gets it. */
 export type ShownRequest = ApprovalRequest & { input_sha256: string };
 
+/** Who asks: the name of the token, never the token, and the address. */
+export interface Caller {
+  token: string;
+  address: string;
+}
+
 /** A connection that started a run or attached to it later. */
 export interface RunWatcher {
   approves: ApprovalRight;
+  /** Whose connection it is; absent where it is another part of this process. */
+  caller?: Caller;
   /** One event, with the run it belongs to. */
   event(run: Run, event: RunEvent): void;
   /** Requests an approval over the connection; rejects where the connection cannot answer. */
@@ -60,6 +68,8 @@ export class Run {
   readonly key: string | undefined;
   /** Whether it was started with the right to every approval: others may not follow or cancel it. */
   private readonly isReserved: boolean;
+  /** Who started it. */
+  readonly caller: Caller | undefined;
   slot: RunSlot | null = null;
   done = false;
   private resolveFinished: (outcome: FinishedRun) => void = () => {};
@@ -72,6 +82,7 @@ export class Run {
     this.id = id;
     this.params = params;
     this.starter = starter;
+    this.caller = starter.caller;
     this.key = keyOf(starter, params.idempotency_key);
     this.isReserved = hasAllRights(starter);
     this.watchers.add(starter);

@@ -51,6 +51,7 @@ export async function startTestGateway({
   if (!loaded.ok) throw new Error(loaded.message);
   const errors: unknown[] = [];
   const warnings: unknown[] = [];
+  const records: Record<string, unknown>[] = [];
   const started = await startGateway({
     config: loaded.config,
     tokens: { admin: ADMIN_TOKEN, invoke: INVOKE_TOKEN, approve: null, reload: RELOAD_TOKEN, minted: false, ...tokens },
@@ -58,6 +59,7 @@ export async function startTestGateway({
     version: '0.0.0-test',
     log: {
       ...silent,
+      info: (fields, msg) => records.push({ ...fields, msg }),
       warn: (fields, msg) => warnings.push({ ...fields, msg }),
       error: (fields) => errors.push(fields),
     },
@@ -76,6 +78,8 @@ export async function startTestGateway({
     directory,
     /** What the service logged as its own bugs. */
     errors,
+    /** What it puts on record. */
+    records,
     /** What it wants its operator to look at. */
     warnings,
     reload: gateway.reload,

@@ -120,6 +120,25 @@ test.each([
   expect(existsSync(join(gateway.directory, 'agents', 'x'))).toBe(false);
 });
 
+test('every change of an agent is on record with its versions, and what was refused is not', async () => {
+  const fresh = { name: 'fresh', agent_yaml: yaml('fresh'), soul_md: 'One' };
+  await gateway.http('POST', '/agents', { body: fresh });
+  const first = (await gateway.http('GET', '/agents/fresh')).body.version;
+  await gateway.http('POST', '/agents', { body: fresh });
+  await gateway.http('POST', '/agents', { body: { ...fresh, soul_md: 'Two', overwrite: true } });
+  const second = (await gateway.http('GET', '/agents/fresh')).body.version;
+  await gateway.http('PUT', '/agents/fresh', { body: { soul_md: 'Two' } });
+  await gateway.http('PUT', '/agents/fresh', { body: { soul_md: 'One' } });
+  await gateway.http('DELETE', '/agents/fresh');
+  const by = { agent: 'fresh', address: '127.0.0.1', token: 'admin', msg: 'agent changed' };
+  expect(gateway.records.filter(({ msg }) => msg === 'agent changed')).toEqual([
+    { ...by, action: 'create', version_before: null, version: first },
+    { ...by, action: 'overwrite', version_before: first, version: second },
+    { ...by, action: 'update', version_before: second, version: first },
+    { ...by, action: 'delete', version_before: first, version: null },
+  ]);
+});
+
 test('validate applies the same checks without a write', async () => {
   const good = await gateway.http('POST', '/agents/validate', { body: { agent_yaml: yaml('fine', 'tools: [down]') } });
   expect(good.body).toEqual({ valid: true, errors: [] });

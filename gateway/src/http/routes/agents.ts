@@ -1,7 +1,7 @@
 import { AppError, type SyncedObject } from '@signalbox/crds';
 import type { z } from 'zod';
 import type { AgentPair } from '../../agents/agent-files.ts';
-import type { AgentRecord, ValidationItem } from '../../agents/agent-record.ts';
+import type { AgentChanged, AgentRecord, ValidationItem } from '../../agents/agent-record.ts';
 import type { LoadReport, RemoveResult, WriteResult } from '../../agents/registry.ts';
 import { unknownAgent } from '../../agents/unknown-name.ts';
 import type { Validated } from '../../agents/validate.ts';
@@ -37,6 +37,8 @@ export interface AgentRoutesDeps {
   validate: (pair: AgentPair) => Promise<Validated>;
   reload: () => Promise<LoadReport>;
   toolsOf: (agent: AgentRecord) => DiscoveredTool[];
+  /** Puts a change that was made on record. */
+  record: (change: AgentChanged) => void;
   /** Null where no controller manages agents. */
   managed: () => SyncedObject[] | null;
 }
@@ -136,12 +138,17 @@ function addWrites(app: App, deps: AgentRoutesDeps): void {
       body: NewAgent,
       response: { 200: AgentWritten, 409: ErrorAnswer },
     },
-    handler: async ({ body }) =>
-      written(
-        deps,
-        body.name,
-        await deps.create(body.name, { agentYaml: body.agent_yaml, soul: body.soul_md }, body.overwrite),
-      ),
+    handler: async ({ body, ip }) => {
+      const { name, overwrite } = body;
+      const before = versionOf(deps, name);
+      const result = await deps.create(name, { agentYaml: body.agent_yaml, soul: body.soul_md }, overwrite);
+      return written(deps, result, {
+        action: before === null ? 'create' : 'overwrite',
+        agent: name,
+        before,
+        address: ip,
+      });
+    },
   });
 
   app.route({
@@ -156,8 +163,11 @@ function addWrites(app: App, deps: AgentRoutesDeps): void {
       body: AgentChange,
       response: { 200: AgentWritten, 404: ErrorAnswer, 409: ErrorAnswer },
     },
-    handler: async ({ params: { name }, body }) =>
-      written(deps, name, await deps.update(name, { agentYaml: body.agent_yaml, soul: body.soul_md })),
+    handler: async ({ params: { name }, body, ip }) => {
+      const before = versionOf(deps, name);
+      const result = await deps.update(name, { agentYaml: body.agent_yaml, soul: body.soul_md });
+      return written(deps, result, { action: 'update', agent: name, before, address: ip });
+    },
   });
 
   app.route({
@@ -171,9 +181,11 @@ function addWrites(app: App, deps: AgentRoutesDeps): void {
       params: ChangedAgentName,
       response: { 200: AgentDeleted, 404: ErrorAnswer, 409: ErrorAnswer },
     },
-    handler: async ({ params: { name } }) => {
+    handler: async ({ params: { name }, ip }) => {
+      const before = versionOf(deps, name);
       const removed = await deps.remove(name);
       if (!removed.ok) throw writeError(name, removed, deps);
+      deps.record({ action: 'delete', agent: name, version_before: before, version: null, address: ip });
       const { agentYaml, soul } = removed.pair;
       return { deleted: name, agent_yaml: agentYaml, soul_md: soul, committed: false as const, note: DELETED_NOTE };
     },
@@ -232,9 +244,19 @@ function notFound(deps: AgentRoutesDeps, name: string): AppError {
   return new AppError('not_found', unknownAgent(name, names));
 }
 
-function written(deps: AgentRoutesDeps, name: string, result: WriteResult): z.infer<typeof AgentWritten> {
+const versionOf = (deps: AgentRoutesDeps, name: string): string | null => deps.get(name)?.version ?? null;
+
+type Change = Pick<AgentChanged, 'action' | 'agent' | 'address'> & { before: string | null };
+
+function written(
+  deps: AgentRoutesDeps,
+  result: WriteResult,
+  { before, ...change }: Change,
+): z.infer<typeof AgentWritten> {
+  const { agent: name } = change;
   if (!result.ok) throw writeError(name, result, deps);
   const { record, changed, warnings } = result;
+  if (changed) deps.record({ ...change, version_before: before, version: record.version });
   const { agentYaml, soul } = record;
   const note = [changed ? NOTE : UNCHANGED_NOTE, ...warnings.map(({ field, message }) => `${field}: ${message}.`)];
   return { agent: { name, agent_yaml: agentYaml, soul_md: soul }, committed: false, note: note.join(' ') };
