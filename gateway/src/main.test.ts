@@ -64,15 +64,16 @@ describe('the command line', () => {
 });
 
 test('a bad configuration is one line on stderr', async () => {
-  const run = gateway(['--config', configure('limits: {max_runs: 3}')]);
+  const file = configure('limits: {max_runs: 3}');
+  const run = gateway(['--config', file]);
   expect(await run.exit()).toBe(2);
-  expect(run.output.stderr).toBe('gateway: limits.max_runs: unknown key\n');
+  expect(run.output.stderr).toBe(`gateway: ${file}: limits.max_runs: unknown key\n`);
 });
 
 test.each([
   ['agents_dir: a', 'gateway: agents_dir: EEXIST'],
   ['agents_dir: a/b', 'gateway: agents_dir: ENOTDIR'],
-  ['server: {port: 0, tls: {cert: a, key: a}}', 'gateway: server.tls: '],
+  ['server: {port: 0, tls: {cert: a, key: a}}', 'gateway.yaml: server.tls: '],
 ])('%s, where "a" is a file, is one line on stderr', async (text, expected) => {
   writeFileSync(join(directory, 'a'), 'not what it should be');
   const run = gateway(['--config', configure(text)]);
