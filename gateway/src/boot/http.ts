@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { readManagedAgents } from '../agents/managed.ts';
 import { validateAgent } from '../agents/validate.ts';
 import { createApp } from '../http/app.ts';
@@ -6,6 +5,7 @@ import { healthOf } from '../http/health.ts';
 import { agentRoutes } from '../http/routes/agents.ts';
 import { serviceRoutes } from '../http/routes/service.ts';
 import { toolRoutes } from '../http/routes/tools.ts';
+import { tlsOptions } from '../http/tls.ts';
 import { imageServersFrom } from '../pods/image-servers.ts';
 import { discoveredTools } from '../runs/tool-offer.ts';
 import type { Stages } from './stages.ts';
@@ -19,7 +19,7 @@ export function openHttp(options: Stages) {
     metricsAuth,
     podName,
     version: options.version,
-    tls: tls ? { cert: readFileSync(tls.cert), key: readFileSync(tls.key) } : null,
+    tls: tls ? tlsOptions(tls) : null,
   });
 }
 

@@ -18,7 +18,7 @@ usage: npm run gateway -- --config FILE
   --version       print the version
   --help          print this
 
-SIGHUP reloads the agents from disk. SIGTERM waits for active runs, then stops.
+SIGHUP reloads the agents and the certificate from disk. SIGTERM waits for active runs, then stops.
 `;
 
 const BAD_START = 2;

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createCompute } from '@signalbox/crds/process/compute';
 import type { GatewayConfig } from '../config/schema.ts';
+import { renewTls, watchTls } from '../http/tls.ts';
 import { createAuthenticate } from '../identity/authenticate.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { compilePolicy } from '../policy/policy.ts';
@@ -76,15 +77,28 @@ export async function startGateway(options: GatewayOptions): Promise<StartResult
     pods: () => pods?.connected() ?? [],
   });
 
+  const { tls } = config.server;
+  const renew = () => {
+    if (tls === undefined) return;
+    try {
+      renewTls(app.server, tls);
+      log.info({ cert: tls.cert }, 'certificate read again');
+    } catch (error) {
+      log.warn({ cert: tls.cert, err: error }, 'certificate cannot be used; the one from before stays');
+    }
+  };
+
   await reload();
   rpc.attach(app.server);
   const listening = await listen(app, config);
   if (!listening.ok) return listening;
+  const unwatch = tls === undefined ? null : watchTls(tls, renew);
   // After the port: the MCP client is the largest module of the service, and probes should not wait for it.
   setImmediate(() => tools.servers.start());
 
   /** Takes no new runs, lets the others end, then ends connections, tool servers and the port. */
   const close = async () => {
+    unwatch?.();
     await runs.drain(config.server.drain_seconds * 1000);
     pods?.close();
     await Promise.all([rpc.close(), tools.stop()]);
@@ -92,7 +106,11 @@ export async function startGateway(options: GatewayOptions): Promise<StartResult
     await compute.close();
     await tracing?.close();
   };
-  return { ok: true, gateway: { url: listening.url, reload, close } };
+  const again = () => {
+    renew();
+    return reload();
+  };
+  return { ok: true, gateway: { url: listening.url, reload: again, close } };
 }
 
 async function listen(

@@ -94,7 +94,7 @@ function withAbsolutePaths(config: GatewayConfig, baseDir: string): GatewayConfi
   const { tls } = config.server;
   return {
     ...config,
-    server: tls ? { ...config.server, tls: { cert: at(tls.cert), key: at(tls.key) } } : config.server,
+    server: tls ? { ...config.server, tls: mapPaths(tls, at) } : config.server,
     identity_dir: at(config.identity_dir),
     agents_dir: at(config.agents_dir),
     managed_dir: config.managed_dir === undefined ? undefined : at(config.managed_dir),
@@ -150,15 +150,23 @@ function caProblems(config: GatewayConfig): string[] {
   );
 }
 
+const mapPaths = <Files extends Record<string, string | undefined>>(files: Files, at: (path: string) => string) =>
+  Object.fromEntries(Object.entries(files).map(([key, path]) => [key, path && at(path)])) as Files;
+
 function tlsProblems({ server: { tls } }: GatewayConfig): string[] {
   if (!tls) return [];
-  const unreadable = Object.entries(tls).filter(([, path]) => !isReadable(path));
+  const unreadable = Object.entries(tls).filter(([, path]) => path !== undefined && !isReadable(path));
   if (unreadable.length > 0) return unreadable.map(([key, path]) => `server.tls.${key}: cannot read ${path}`);
+  const { cert, key, client_ca } = tls;
   try {
-    createSecureContext({ cert: readFileSync(tls.cert), key: readFileSync(tls.key) });
+    createSecureContext({
+      cert: readFileSync(cert),
+      key: readFileSync(key),
+      ca: client_ca === undefined ? undefined : readFileSync(client_ca),
+    });
     return [];
   } catch (error) {
-    return [`server.tls: ${tls.cert} and ${tls.key} are not a certificate and its key in PEM: ${reasonOf(error)}`];
+    return [`server.tls: ${cert} and ${key} are not a certificate and its key in PEM: ${reasonOf(error)}`];
   }
 }
 

@@ -137,9 +137,13 @@ export const GatewayConfig = z.strictObject({
         .strictObject({
           cert: z.string().describe('File of the certificate'),
           key: z.string().describe('File of its key'),
+          client_ca: z
+            .string()
+            .optional()
+            .describe('File of a certificate authority; clients must then present a certificate that it signed'),
         })
         .optional()
-        .describe('Serve TLS'),
+        .describe('Serve TLS; the files are read again on SIGHUP and when they change'),
     })
     .prefault({})
     .describe('Where the service listens'),

@@ -18,6 +18,7 @@ import { type AccessDeps, authorize, requireScope } from './access.ts';
 import { BODY_LIMIT, createErrorHandler, invalid, invalidBody, type OnBug } from './errors.ts';
 import { describeRoutes } from './openapi.ts';
 import { readJson } from './read-json.ts';
+import type { tlsOptions } from './tls.ts';
 
 /** Routes declare their parameters, body and answers as zod schemas. */
 export type App = FastifyInstance<
@@ -33,7 +34,7 @@ export interface AppDeps extends AccessDeps {
   version: string;
   /** Empty where it is not known. */
   podName?: string;
-  tls: { cert: Buffer; key: Buffer } | null;
+  tls: ReturnType<typeof tlsOptions> | null;
   onBug: OnBug;
 }
 
