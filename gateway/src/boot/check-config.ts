@@ -9,8 +9,8 @@ export interface ConfigProblem {
 }
 
 /** Checks a configuration file without what it refers to: the files and folders are on the machine that it is for. */
-export function checkConfig(path: string, env: NodeJS.ProcessEnv): ConfigProblem[] {
-  const loaded = readConfig(path, env);
+export function checkConfig(path: string): ConfigProblem[] {
+  const loaded = readConfig(path);
   if (!loaded.ok) return [{ severity: 'error', message: loaded.message }];
   const { config } = loaded;
   const policy = compilePolicy(config.tool_policy, () => false);

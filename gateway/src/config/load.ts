@@ -23,10 +23,10 @@ export function loadConfig(path: string, env: Environment): LoadedConfig {
 export const parseConfig = (text: string, baseDir: string, env: Environment): LoadedConfig =>
   withFiles(readText(text, baseDir, env));
 
-/** Reads a file, without its name in failures, whatever is there of what it names. */
-export function readConfig(path: string, env: Environment): LoadedConfig {
+/** Reads a file with the environment of this process, without its name in failures, whatever is there of what it names. */
+export function readConfig(path: string): LoadedConfig {
   const read = readFile(path);
-  return read.ok ? readText(read.text, dirname(resolve(path)), env) : read;
+  return read.ok ? readText(read.text, dirname(resolve(path)), process.env) : read;
 }
 
 function readFile(path: string): { ok: true; text: string } | { ok: false; message: string } {
