@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Receiving, receivingOn, alert, groupOf } from '../../service/deliveries/fixtures/receiving.ts';
 import { receive } from '../../service/deliveries/receive.ts';
 import { insertNotifications } from '../../store/tables/outbox.ts';
@@ -95,15 +95,13 @@ const ACTIONS: [string, () => Answer][] = [
   ['an import', async () => post('/golden-sets/import', { jsonl: (await exported()).replaceAll('triage', 'third') })],
 ];
 
-describe('what an operator does and its row of the audit log are stored together:', () => {
-  test.each(ACTIONS)('%s', async (_what, act) => {
-    const before = await stored();
-    await server.store.database.write((tx) => sql`alter table audit rename to audit_away`.execute(tx.db));
-    expect((await act()).statusCode).toBeGreaterThanOrEqual(500);
-    expect(await stored()).toBe(before);
-    await server.store.database.write((tx) => sql`alter table audit_away rename to audit`.execute(tx.db));
-    const done = await act();
-    expect(done.statusCode).toBeLessThan(300);
-    expect(await stored()).not.toBe(before);
-  });
+test.each(ACTIONS)('what an operator does and its row of the audit log are stored together: %s', async (_what, act) => {
+  const before = await stored();
+  await server.store.database.write((tx) => sql`alter table audit rename to audit_away`.execute(tx.db));
+  expect((await act()).statusCode).toBeGreaterThanOrEqual(500);
+  expect(await stored()).toBe(before);
+  await server.store.database.write((tx) => sql`alter table audit_away rename to audit`.execute(tx.db));
+  const done = await act();
+  expect(done.statusCode).toBeLessThan(300);
+  expect(await stored()).not.toBe(before);
 });
