@@ -46,7 +46,7 @@ export const TENANCY = [
   ]),
   ...mutantsOf('tenancy', 'crds/src/resolve/check-all.ts', `${STANDING}.test.ts`, [
     'a definition keeps the rights of its former namespace',
-    '      seen.namespace === source.namespace &&\n',
+    '    seen.namespace === source.namespace &&\n',
     '',
   ]),
   ...mutantsOf(
