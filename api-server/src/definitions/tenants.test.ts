@@ -43,3 +43,28 @@ test('a run names the receivers of the namespace that is stored with it', () => 
   // The operator's own, whose pipeline was removed, or is a tenant's now.
   expect([of('removed', null), of('p', null)]).toEqual([null, null]);
 });
+
+test.each([
+  ['others are listed', { shop: {} }],
+  ['nobody is listed', {}],
+])('a run of a namespace that is not listed gets nothing once its pipeline is gone, also where %s', (_, namespaces) => {
+  const byName = new Map([['own', loaded('own', 'ops', null)]]);
+  const tenants = createTenants({ open: false, library: [], namespaces }, () => ({ byName }) as unknown as Snapshot);
+  for (const pipeline of ['gone', 'own']) {
+    expect(tenants.receiversOf({ pipeline, namespace: 'mallory' })).toEqual([]);
+    expect(tenants.egressAllowOf({ pipeline, namespace: 'mallory' })).toEqual([]);
+    expect(tenants.mayCall({ pipeline, namespace: 'mallory' }, byName.get('own')!)).toBe(false);
+  }
+});
+
+test('a namespace that is not listed, and takes the name of the operator’s pipeline, keeps no escalation of it back', () => {
+  const mallory = {
+    ...loaded('p', 'mallory', null),
+    standing: { namespace: 'mallory', admitted: false, tenant: null },
+  };
+  const tenants = createTenants(
+    { open: false, library: [], namespaces: { shop: {} } },
+    () => ({ byName: new Map([['p', mallory]]) }) as unknown as Snapshot,
+  );
+  expect(tenants.receiversOf({ pipeline: 'p', namespace: null })).toBeNull();
+});

@@ -1,4 +1,12 @@
-import { limitedNamespace, mayCall, receiversOf, type Standing, type Tenancy, UNRESTRICTED } from '@signalbox/crds';
+import {
+  limitedNamespace,
+  mayCall,
+  receiversOf,
+  type Standing,
+  type Tenancy,
+  type Tenant,
+  UNRESTRICTED,
+} from '@signalbox/crds';
 import type { LoadedPipeline, Snapshot } from './snapshot.ts';
 
 /** Who wrote what a run does. */
@@ -21,20 +29,24 @@ export interface Tenants {
   pipelinesByNamespace(): Map<string, string[]>;
 }
 
-export function createTenants({ namespaces }: Tenancy, definitions: () => Snapshot): Tenants {
+const NOTHING: Tenant = { egress_allow: [], receivers: [] };
+
+export function createTenants({ open, namespaces }: Tenancy, definitions: () => Snapshot): Tenants {
   const isUsed = Object.keys(namespaces).length > 0;
   /** A run may outlive its definition. Nobody knows then whose it is, so it keeps nothing that a tenant could lack. */
-  const orphan: Standing = isUsed
-    ? { namespace: '', admitted: false, tenant: { egress_allow: [], receivers: [] } }
-    : UNRESTRICTED;
+  const orphan: Standing = isUsed ? { namespace: '', admitted: false, tenant: NOTHING } : UNRESTRICTED;
   const standingNamed = (name: string) => definitions().byName.get(name)?.standing ?? orphan;
   const standingOfRun = ({ pipeline, namespace }: Author): Standing => {
     const named = standingNamed(pipeline);
     if (namespace === undefined) return named;
-    // A tenant who takes the name of a pipeline that is gone gives its runs nothing, and gets nothing from them.
-    if (namespace === null) return named.tenant === null ? named : orphan;
-    const tenant = Object.hasOwn(namespaces, namespace) ? namespaces[namespace] : orphan.tenant;
-    return { namespace, admitted: true, tenant: tenant ?? null };
+    // Another namespace that takes the name of a pipeline that is gone gives its runs nothing, and gets nothing from them.
+    if (namespace === null) return limitedNamespace(named) === null ? named : orphan;
+    const unlisted = open ? null : NOTHING;
+    return {
+      namespace,
+      admitted: true,
+      tenant: (Object.hasOwn(namespaces, namespace) && namespaces[namespace]) || unlisted,
+    };
   };
   return {
     egressAllowOf: (author) => {
@@ -51,8 +63,8 @@ export function createTenants({ namespaces }: Tenancy, definitions: () => Snapsh
     pipelinesByNamespace: () => {
       const found = new Map<string, string[]>();
       for (const { name, standing } of definitions().pipelines) {
-        const namespace = limitedNamespace(standing);
-        if (namespace !== null) found.set(namespace, [...(found.get(namespace) ?? []), name]);
+        const { namespace, tenant } = standing;
+        if (namespace !== null && tenant !== null) found.set(namespace, [...(found.get(namespace) ?? []), name]);
       }
       return found;
     },

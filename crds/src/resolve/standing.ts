@@ -34,9 +34,9 @@ export function standingOf(rules: TenancyRules | undefined, namespace: string | 
 export const nameOf = ({ namespace }: Pick<Standing, 'namespace'>): string =>
   namespace === null ? 'a file of the operator' : `namespace "${namespace}"`;
 
-/** The namespace whose limits a run counts towards; null where it is not listed. */
-export const limitedNamespace = ({ namespace, tenant }: Standing): string | null =>
-  tenant === null ? null : namespace;
+/** The namespace that is stored with a run; null where nothing is restricted. */
+export const limitedNamespace = (standing: Pick<Standing, 'namespace' | 'admitted' | 'tenant'>): string | null =>
+  isUnlimited(standing) ? null : standing.namespace;
 
 /** Problems of one pipeline: agents that its namespace may not use, and a namespace that is not listed. */
 export function standingFindings(pipeline: Pipeline, { namespace, admitted, tenant }: Standing): Finding[] {

@@ -46,10 +46,10 @@ export function planRerun(snapshot: Snapshot, original: Original, fromStep: stri
 
 /**
  * What is left to do where the pipeline is not of the run's namespace: its author gets no results of others, and no alert that would not have
- * reached it. The runs of a namespace that is not listed are not told from the operator's.
+ * reached it.
  */
 function refusedTo({ standing, admits }: LoadedPipeline, original: Original, fromStep: string | null): string | null {
-  if (standing.admitted && original.namespace === limitedNamespace(standing)) return null;
+  if (original.namespace === limitedNamespace(standing)) return null;
   if (admits && !admits({ ...original.context, team: null }))
     return 'it does not get this alert (tenancy.namespaces), start it by hand';
   return fromStep === null ? null : 'rerun from the start';

@@ -75,6 +75,20 @@ test('a run whose pipeline is no longer defined keeps no private address, once t
   }
 });
 
+test('a run of a namespace that is not listed reaches no private address by removing its pipeline', async () => {
+  const held = `name: p\nsteps: [{name: ask, executor: human, prompt_template: Go?, timeout_seconds: 900}, {name: call, executor: webhook, url: "${base}/"}]\n`;
+  const world = await make({ pipelines: [held], egressAllow: ['127.0.0.1'] });
+  give(world, 'p', 'mallory', null, false);
+  const runId = await world.start('p');
+  const question = async () =>
+    (await world.approvals.list({ status: 'pending' }, { limit: 1, offset: 0 })).approvals[0];
+  await expect.poll(question).toBeDefined();
+  world.pipelines.delete('p');
+  const verdict = { decision: 'approve' as const, fields: {}, comment: null };
+  await world.approvals.decide((await question())!.id, { verdict, by: ADA });
+  expect((await world.ended(runId)).step('call').error?.type).toBe('egress_refused');
+});
+
 test.each<[string, string, Tenant | null, string | null]>([
   ['that of its tenant', 'shop', { egress_allow: [] }, 'egress_refused'],
   ['that of its tenant', 'bank', { egress_allow: ['127.0.0.1'] }, null],

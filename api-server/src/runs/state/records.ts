@@ -30,7 +30,7 @@ export interface NewRunRecord {
   parent_run_id: string | null;
   rerun_of: string | null;
   started_by: string | null;
-  /** Whose limits it counts towards; null for nobody's. */
+  /** Of its pipeline, whose limits it counts towards; null where nothing is restricted. */
   namespace: string | null;
   /** The normalised context without `raw`, JSON. */
   context: string;

@@ -18,7 +18,7 @@ beforeEach(async () => {
     response.writeHead(500).end('{}');
   }).listen(0, '127.0.0.1');
   await once(receiver, 'listening');
-  site = await start({ egressAllow: ['127.0.0.1'] });
+  site = await start({ egressAllow: ['127.0.0.1'], namespaces: { shop: {} } });
 });
 const start = (options: ReplayOptions) => {
   const { port } = receiver.address() as AddressInfo;
@@ -46,10 +46,10 @@ steps:
 `;
 
 /** As if an object of this namespace had been written as the definition. */
-function giveTo(namespace: string, tenant: Tenant) {
+function giveTo(namespace: string, tenant: Tenant | null) {
   const { pipelines } = site.world;
   const pipeline = pipelines.get('checkout');
-  if (pipeline) pipelines.set('checkout', { ...pipeline, standing: { namespace, admitted: true, tenant } });
+  if (pipeline) pipelines.set('checkout', { ...pipeline, standing: { namespace, admitted: tenant !== null, tenant } });
 }
 
 /** A recorded run, whose checks sent both requests. */
@@ -70,7 +70,7 @@ test('the replay of a step sends no POST check, names it, and counts it as neith
   ]);
 });
 
-test.each([
+const WAYS = [
   ['a step', () => site.replay()],
   [
     'a range',
@@ -80,7 +80,19 @@ test.each([
       return site.report(started.body.run_id);
     },
   ],
-])('the replay of %s of runs of another namespace sends no request of its author', async (_, replay) => {
+] as const;
+
+test.each(WAYS)(
+  'the replay of %s of runs of the operator sends no request of a namespace that is not listed',
+  async (_, replay) => {
+    await record();
+    giveTo('mallory', null);
+    // Its addresses would be public ones, which no test reaches.
+    expect(JSON.stringify(await replay())).toContain('"reads","closes"');
+  },
+);
+
+test.each(WAYS)('the replay of %s of runs of another namespace sends no request of its author', async (_, replay) => {
   await record();
   giveTo('shop', {});
   const report = await replay();
