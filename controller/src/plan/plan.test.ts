@@ -177,3 +177,14 @@ test('an agent that may not have its name any more is not served as it was accep
   const free = { tenancy: { ...TENANCY, namespaces: { shop: {} } } };
   expect(plan([object], free)[0]).toMatchObject({ accepted: true, lostName: false });
 });
+
+test.each([
+  ['breaks its spec', 'restarter', { model: 'demo/any' }],
+  ['breaks its spec under an allowed name', 'shop-restarter', { model: 'demo/any' }],
+])('an agent whose author %s keeps no name that it may not have any more', (_, name, spec) => {
+  const status = { lastAccepted: { name: 'restarter', model: 'demo/any', soul: 'Be brief.' } };
+  const object = objectOf({ kind: 'Agent', name, namespace: 'shop', spec: { ...spec, tools: 'all' }, status });
+  expect(plan([object], { tenancy: TENANCY })[0]).toMatchObject({ accepted: false, served: null, lostName: true });
+  const free = { tenancy: { ...TENANCY, namespaces: { shop: {} } } };
+  expect(plan([object], free)[0]).toMatchObject({ served: { name: 'restarter' }, lostName: false });
+});

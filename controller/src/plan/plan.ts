@@ -1,4 +1,5 @@
 import {
+  agentFindings,
   atOnce,
   contentHash,
   createResolveMemo,
@@ -9,6 +10,7 @@ import {
   resolving,
   shortHash,
   type Source,
+  standingOf,
   type Turns,
 } from '@signalbox/crds';
 import { type CustomObject, definitionName, describe } from '../objects/custom-object.ts';
@@ -61,7 +63,7 @@ export function* planning(objects: readonly CustomObject[], rules: Planning): Tu
   const { owners, losers } = claimNames(objects, home);
   const resolved = yield* resolveOwners(owners, rules);
   const taken = new Set(owners.map((object) => `${object.kind} ${definitionName(object)}`));
-  const verdicts = owners.map((object) => judged(object, resolved, { taken, memo: rules.memo }));
+  const verdicts = owners.map((object) => judged(object, resolved, { taken, rules }));
   const lost = losers.map(({ object, owner }): Verdict => ({
     ...conflict(definitionName(object), { object, owner }, home),
     object,
@@ -150,25 +152,37 @@ function acceptedOf(object: CustomObject, memo: ResolveMemo): WrittenDefinition 
 
 interface Judging {
   taken: ReadonlySet<string>;
-  memo: ResolveMemo;
+  rules: Planning;
 }
 
-function judged(object: CustomObject, { sound, held, problems }: Resolved, { taken, memo }: Judging): Verdict {
+function judged(object: CustomObject, { sound, held, problems }: Resolved, { taken, rules }: Judging): Verdict {
   const file = fileOf(object);
   const passed = sound.get(file);
   const found = problems.get(file) ?? [];
-  const lostName = mayNotHaveName(object, found);
+  const lostName = !passed && mayNotHaveName(object, rules);
   const accepted = lostName ? null : lastAccepted(object, taken);
   const served = passed
-    ? servedOf(writtenOf(object, memo), { name: passed.name, hash: passed.hash, from: 'spec', held: held.has(file) })
+    ? servedOf(writtenOf(object, rules.memo), {
+        name: passed.name,
+        hash: passed.hash,
+        from: 'spec',
+        held: held.has(file),
+      })
     : accepted;
   const judgement = judge(found, passed !== undefined, served !== null);
   return { ...judgement, object, body: passed?.body ?? null, served, lostName };
 }
 
-/** The api-server judges pipelines again; nothing behind this judges what an agent is called, which decides about its tools. */
-const mayNotHaveName = ({ kind }: CustomObject, problems: readonly Problem[]): boolean =>
-  kind === 'Agent' && problems.some(({ reason }) => reason === 'not_allowed');
+/**
+ * Of what would stay served. The api-server judges pipelines again; nothing behind this judges what an agent is called, which decides about
+ * its tools. Not read from the problems: a spec that cannot be read, or takes too long to check, has none about its name.
+ */
+function mayNotHaveName(object: CustomObject, { operator }: Planning): boolean {
+  const accepted = object.status.lastAccepted?.['name'];
+  const name = isName(accepted) ? accepted : definitionName(object);
+  const standing = standingOf(operator?.tenancy, object.namespace);
+  return object.kind === 'Agent' && agentFindings({ name }, standing).length > 0;
+}
 
 function servedOf(definition: WrittenDefinition, about: Omit<Served, keyof DefinitionText>): Served {
   const { soul } = definition;
