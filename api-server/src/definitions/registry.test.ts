@@ -38,3 +38,30 @@ test('the start has large definitions read in a thread, for a time that does not
   expect(registry.current().pipelines.map(({ name }) => name)).toEqual([...NAMES, 'small']);
   expect(registry.current().problems).toEqual([]);
 });
+
+test('large definitions of other namespaces take no time of the start from those of the operator', async () => {
+  const step = { executor: 'gateway', agent: 'x', prompt_template: 'Look', output_schema: { properties } };
+  const own = { name: 'own', steps: [{ name: 'look', ...step }] };
+  folders.write('managed/pipelines/own.yaml', JSON.stringify(own));
+  folders.write('pipelines/file.yaml', JSON.stringify({ ...own, name: 'file' }));
+  const about = { uid: 'u', generation: 1, hash: 'h' };
+  const files: Record<string, object> = {
+    'pipelines/own.yaml': { kind: 'Pipeline', namespace: 'ops', name: 'own', ...about },
+  };
+  for (const name of NAMES) {
+    folders.write(`managed/steps/${name}.yaml`, JSON.stringify({ name, ...step }));
+    files[`steps/${name}.yaml`] = { kind: 'LibraryStep', namespace: 'shop', name, ...about };
+  }
+  folders.write('managed/manifest.json', JSON.stringify({ namespace: 'ops', files, objects: [], agents: {} }));
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const work = async ({ work: { source } }: Ahead) => {
+    vi.advanceTimersByTime(source.namespace === 'shop' ? 15_000 : 1_000);
+    return undefined;
+  };
+  const operator = { tenancy: { open: false, library: [], namespaces: {}, home: null } };
+  const registry = await createRegistry({ ...folders.folders, operator, now: () => 1, work });
+  expect(registry.current().pipelines.map(({ name }) => name)).toEqual(['own', 'file']);
+  expect(registry.current().steps).toEqual([]);
+  expect(registry.isPartial()).toBe(true);
+});

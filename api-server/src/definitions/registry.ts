@@ -51,14 +51,14 @@ export async function createRegistry(given: RegistryOptions): Promise<Registry> 
     (work: Resting['work']): Resolve =>
     (input, memo) =>
       resolveSetInTurns(input, memo, { rest: setImmediate, ...(work && { work }) });
-  const resolved = (trial: Trial, resolve: Resolve = inTurnsBy(given.work)) =>
+  const resolved = (trial: Trial, resolve = inTurnsBy(given.work)) =>
     resolveRead({ ...options, resolve }, trial, lastGood);
-  const load = async (resolve?: Resolve) => {
+  const load = async (workFor: (read: Read) => Resting['work']) => {
     const read = await readAll(options, texts);
-    return { read, snapshot: await resolved({ read }, resolve) };
+    return { read, snapshot: await resolved({ read }, inTurnsBy(workFor(read))) };
   };
   const first = withinStart(given.work);
-  let known = await load(inTurnsBy(first.work));
+  let known = await load(first.workFor);
   const adopt = (next: typeof known) => {
     remember(next.snapshot, next.read, lastGood);
     known = next;
@@ -74,10 +74,10 @@ export async function createRegistry(given: RegistryOptions): Promise<Registry> 
   const inTurn = createTurns();
   return {
     current: () => known.snapshot,
-    isPartial: first.isOver,
+    isPartial: first.isPartial,
     reload: () =>
       inTurn(async () => {
-        adopt(await load());
+        adopt(await load(() => given.work));
         return known.snapshot;
       }),
     look,
@@ -93,17 +93,30 @@ export async function createRegistry(given: RegistryOptions): Promise<Registry> 
 /** How long the start waits for large definitions: nothing answers before it, and a cluster ends what starts too slowly. */
 const START_MS = 20_000;
 
-function withinStart(work: Resting['work']): { work: Resting['work']; isOver(): boolean } {
+/** Of that, what objects of other namespaces than the release's may take: the operator's pipelines are there when alerts come. */
+const START_MS_OF_OTHERS = 10_000;
+
+function withinStart(work: Resting['work']) {
   let left = START_MS;
-  const isOver = () => left <= 0;
-  const timed: typeof work = async (ahead) => {
-    if (isOver()) return passingLimit('the start does not wait longer for large definitions');
-    const began = performance.now();
-    const done = await work?.(ahead);
-    left -= performance.now() - began;
-    return done;
-  };
-  return { work: work && timed, isOver };
+  let leftOfOthers = START_MS_OF_OTHERS;
+  let isPartial = false;
+  const timed =
+    (inner: NonNullable<typeof work>, { home }: Read): typeof work =>
+    async (ahead) => {
+      const { namespace } = ahead.work.source;
+      const isOthers = namespace !== undefined && namespace !== home;
+      if (left <= 0 || (isOthers && leftOfOthers <= 0)) {
+        isPartial = true;
+        return passingLimit('the start does not wait longer for large definitions');
+      }
+      const began = performance.now();
+      const done = await inner(ahead);
+      const took = performance.now() - began;
+      left -= isOthers ? Math.min(took, leftOfOthers) : took;
+      if (isOthers) leftOfOthers -= took;
+      return done;
+    };
+  return { workFor: (read: Read) => work && timed(work, read), isPartial: () => isPartial };
 }
 
 /** Runs jobs one after the other, in the order of the calls. */
