@@ -17,6 +17,10 @@ import { receiversNamed, refusalOf } from './receivers.ts';
 import { settingsOf } from './routes.ts';
 
 type Loc = (string | number)[];
+interface Message {
+  channel: ChannelName;
+  config: Record<string, unknown>;
+}
 interface Place {
   value: Notifications | undefined;
   loc: Loc;
@@ -33,7 +37,9 @@ export function notificationProblems(
   return places(config).flatMap(({ value, loc }) =>
     Object.entries(value ?? {}).flatMap(([event, messages]) =>
       (messages ?? []).flatMap(({ channel, config: own = {} }, index): Problem[] => {
-        const here = settings ? (missingFor(settings, channel, own) ?? foreignTo(standing, channel, own)) : null;
+        const here = settings
+          ? (missingFor(settings, channel, own) ?? foreignTo(standing, settings, { channel, config: own }))
+          : null;
         const msg = channels[channel].problem(own) ?? here;
         if (msg === null) return [];
         return [
@@ -72,8 +78,14 @@ function missingFor(settings: NotificationsBlock, channel: ChannelName, own: Rec
 }
 
 /** Rooms that the namespace may not write to. */
-const foreignTo = (standing: Standing, channel: ChannelName, own: Record<string, unknown>): string | null =>
-  JSON.stringify(own).includes('${') ? null : refusalOf(receiversNamed(channel, own), receiversOf(standing));
+const foreignTo = (
+  standing: Standing,
+  settings: NotificationsBlock,
+  { channel, config: own }: Message,
+): string | null =>
+  JSON.stringify(own).includes('${')
+    ? null
+    : refusalOf(receiversNamed(channel, own, settingsOf(settings, channel)), receiversOf(standing));
 
 const places = ({ notifications, steps }: Pipeline): Place[] => [
   { value: notifications, loc: ['notifications'] },

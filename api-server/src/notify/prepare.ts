@@ -30,14 +30,11 @@ export async function prepare(
   const found = await ownConfig(deps, notification);
   if (!found.ok) return found;
   const { own, byOperator } = found;
-  const named = byOperator ? [] : receiversNamed(channel, own);
+  const operator = settingsOf(deps.settings, channel);
+  const named = byOperator ? [] : receiversNamed(channel, own, operator);
   const refusal = named.length === 0 ? null : refusalOf(named, await deps.receiversOf(notification));
   if (refusal !== null) return unusable(refusal);
-  return (channels[channel] as Channel<unknown>).prepare({
-    operator: settingsOf(deps.settings, channel),
-    own,
-    byOperator,
-  });
+  return (channels[channel] as Channel<unknown>).prepare({ operator, own, byOperator });
 }
 
 async function ownConfig(

@@ -2,18 +2,20 @@ import type { ChannelName } from './message.ts';
 
 type Own = Readonly<Record<string, unknown>>;
 
-const unlessOwnBot = ({ bot_token: token }: Own, room: unknown): unknown => (token === undefined ? room : undefined);
+/** A token that is the service's, by a variable of `security.pipeline_env`, makes no bot of the author's own. */
+const unlessOwnBot = ({ bot_token: token }: Own, operator: Own, room: unknown): unknown =>
+  token === undefined || token === operator['bot_token'] ? room : undefined;
 
 /** What an author's config names for the bot or the mail server of the operator. Addresses of HTTP are judged when they are called. */
-const NAMED: Partial<Record<ChannelName, (own: Own) => unknown>> = {
-  slack: (own) => unlessOwnBot(own, own['channel'] ?? own['chat_id']),
-  telegram: (own) => unlessOwnBot(own, own['chat_id']),
+const NAMED: Partial<Record<ChannelName, (own: Own, operator: Own) => unknown>> = {
+  slack: (own, operator) => unlessOwnBot(own, operator, own['channel'] ?? own['chat_id']),
+  telegram: (own, operator) => unlessOwnBot(own, operator, own['chat_id']),
   email: ({ to }) => (typeof to === 'string' ? to.split(',').map((one) => one.trim()) : to),
 };
 
-/** As entries of `receivers` name them: `slack:#shop`. */
-export const receiversNamed = (channel: ChannelName, own: Own): string[] =>
-  [NAMED[channel]?.(own) ?? []].flat().map((one) => `${channel}:${String(one)}`);
+/** As entries of `receivers` name them: `slack:#shop`. `operator`: the service's own settings of the channel. */
+export const receiversNamed = (channel: ChannelName, own: Own, operator: object): string[] =>
+  [NAMED[channel]?.(own, operator as Own) ?? []].flat().map((one) => `${channel}:${String(one)}`);
 
 /** Why a message may not go to one of them; null where it may. `allowed` is null where nothing restricts it. */
 export function refusalOf(named: readonly string[], allowed: readonly string[] | null): string | null {
