@@ -9,6 +9,7 @@ import {
   stepYaml,
   type TestFolders,
 } from './fixtures/folders.ts';
+import { readAll } from './read-all.ts';
 
 let disk: TestFolders;
 beforeEach(() => (disk = newFolders()));
@@ -76,4 +77,20 @@ test('an object of another namespace takes no name of the operator’s files, an
     'ops-own not_allowed',
     'restart name_conflict',
   ]);
+});
+
+test('a file that the controller writes while the folders are read is of its namespace', async () => {
+  disk.write('managed/pipelines/restart.yaml', pipelineYaml('restart'));
+  const files = { 'pipelines/restart.yaml': object('Pipeline', 'shop', 'restart') };
+  const manifest = JSON.stringify({ namespace: 'ops', files, objects: [], agents: {} });
+  // Asked for once the files are listed.
+  class Known extends Map {
+    override get(key: string) {
+      disk.write('managed/manifest.json', manifest);
+      return super.get(key);
+    }
+  }
+  const managedDir = join(disk.root, 'managed');
+  const { home, pipelines } = await readAll({ pipelineDir: null, stepDir: null, managedDir }, new Known());
+  expect([home, pipelines[0]?.namespace]).toEqual(['ops', 'shop']);
 });

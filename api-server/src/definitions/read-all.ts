@@ -38,13 +38,14 @@ export async function readAll({ pipelineDir, stepDir, managedDir }: Folders, kno
     const { sources, problems } = await readFolder(kind, folder, known);
     return { sources: sources.map((source): Source => ({ ...source, precedence })), problems };
   };
-  const [namespaces, managedPipelines, pipelines, managedSteps, steps] = await Promise.all([
-    readNamespaces(managedDir),
+  const [managedPipelines, pipelines, managedSteps, steps] = await Promise.all([
     of('Pipeline', managed('pipelines'), MANAGED),
     of('Pipeline', pipelineDir, EDITABLE),
     of('LibraryStep', managed('steps'), MANAGED),
     of('LibraryStep', stepDir, EDITABLE),
   ]);
+  // After the files: the manifest names a file before it is written, so a file that was read is in it.
+  const namespaces = await readNamespaces(managedDir);
   const placed = (source: Source): Source => {
     const namespace = namespaces.of(source.file);
     if (namespace === undefined) return source;

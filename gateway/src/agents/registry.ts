@@ -219,8 +219,10 @@ function placesIn(agentsDir: string, managedDir: string | undefined): { place: P
 
 function managedPlaces(managedDir: string): { own: Place[]; others: Place[] } {
   const directory = join(managedDir, 'agents');
+  // In this order: the manifest names a file before it is written.
+  const names = listAgents(directory);
   const { of, home } = readOwners(managedDir);
-  const places = listAgents(directory).map((name): Place => ({ directory, name, managedBy: of(name) }));
+  const places = names.map((name): Place => ({ directory, name, managedBy: of(name) }));
   const { own = [], others = [] } = Object.groupBy(places, ({ managedBy }) =>
     home === null || managedBy?.namespace === home ? 'own' : 'others',
   );
