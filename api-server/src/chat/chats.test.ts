@@ -95,6 +95,7 @@ const attention = async () => {
 const everyButton = (id: string): SentMessage[] =>
   ['slack', 'telegram'].map((channel) => ({
     ...sent(channel, {}),
+    status: 'pending',
     receipt: null,
     message: { ...sent(channel, {}).message, buttons: [...decisionButtons(id), ...attentionButtons(id, 'open')] },
   }));
@@ -225,10 +226,11 @@ test('other chats and channels are not heard', async () => {
 test.each([
   ['of a message without it, as one that does not show all of a call', `reject:${ID}`, String(CHAT)],
   ['of a message in another chat', `approve:${ID}`, '-5'],
+  ['of a message that the bot of an author sent', `approve:${ID}`, null],
 ])('a button %s is not heard', async (_, value, chat) => {
   await ask();
   await escalate();
-  const message = { ...sent('telegram', { chat_id: chat, message_id: '42' }) };
+  const message = { ...sent('telegram', {}), receipt: chat === null ? null : { chat_id: chat, message_id: '42' } };
   const buttons = [...decisionButtons(ID), ...attentionButtons(RUN, 'open')];
   const offered = [
     { ...message, message: { ...message.message, buttons: buttons.filter((one) => one.value === value) } },
