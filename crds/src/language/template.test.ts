@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cpuTimeOf } from './cpu-time.fixture.ts';
-import { compileTemplate } from './template.ts';
+import { compileTemplate, templatePaths } from './template.ts';
 import type { Rendered } from './template-model.ts';
 
 const context = {
@@ -176,6 +176,23 @@ test.each([
   const chain = (count: number) => compileTemplate(`{{#if a}}${piece.repeat(count)}{{/if}}`, { sandbox: true });
   expect(cpuTimeOf(() => expect(chain(4000)).toMatchObject({ ok: false }))).toBeLessThan(1000);
   expect(chain(30)).toMatchObject({ ok: true });
+});
+
+test.each(['(b ', '(b c=', '("}}" ', "(b ')' ", '(b [)] '])('calls %j as deep as a template holds are refused in time', (piece) => {
+  const source = `{{!-- " --}}{{a ${piece.repeat(Math.floor(65_000 / piece.length))}`;
+  for (const work of [() => compileTemplate(source, { sandbox: false }), () => templatePaths(source)])
+    expect(cpuTimeOf(() => void work())).toBeLessThan(1000);
+  expect(compileTemplate(source, { sandbox: true })).toMatchObject({ ok: false });
+});
+
+test.each(['{{summary}} (a', '{{! ( }}', '{{"("}}', '\\{{(('])('%j is no call', (piece) => {
+  const { ok, ...why } = compileTemplate(piece.repeat(500), { sandbox: false });
+  expect(JSON.stringify(ok ? null : why)).not.toContain('nested');
+});
+
+test('thirty calls one in another are compiled without the sandbox', () => {
+  const calls = `{{lookup ${'(lookup '.repeat(30)}a "b"${') "b"'.repeat(30)}}}`;
+  expect(compileTemplate(calls, { sandbox: false })).toMatchObject({ ok: true });
 });
 
 test('any source compiles or is refused, and what compiles renders', () => {

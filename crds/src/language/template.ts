@@ -1,35 +1,13 @@
 import Handlebars from 'handlebars';
 import { compileProgram } from './template-compile.ts';
 import type { CompiledTemplate, Rendered } from './template-model.ts';
+import { isTooNested, TOO_NESTED } from './template-nesting.ts';
 import { pathsOfProgram } from './template-paths.ts';
 import { type Output, renderProgram } from './template-render.ts';
 import { renderTrusted } from './template-trusted.ts';
 import type { WrittenPath } from './written-path.ts';
 
 const MAX_SOURCE = 64 * 1024;
-const MAX_NESTING = 32;
-const MAX_BLOCKS = 1000;
-
-/**
- * Handlebars' parser takes half a minute for some thousand open blocks, so they are counted in the text first. Each `else if` of a
- * block is a block inside the one before.
- */
-function isTooNested(source: string): boolean {
-  const open: number[] = [];
-  let depth = 0;
-  let blocks = 0;
-  for (const [, mark] of source.matchAll(/\{\{~?\s*(\{\{|[#^/]|else\b)(?!\s*~?\}\})/g)) {
-    if (mark === '/') {
-      depth -= open.pop() ?? 0;
-      continue;
-    }
-    open.push(mark === 'else' ? (open.pop() ?? 0) + 1 : 1);
-    depth++;
-    blocks++;
-    if (depth > MAX_NESTING || blocks > MAX_BLOCKS) return true;
-  }
-  return false;
-}
 
 /**
  * Compiles a Handlebars template once. In the sandbox only text, values, `if`, `unless`, `each` and `with` exist; the
@@ -38,8 +16,8 @@ function isTooNested(source: string): boolean {
  */
 export function compileTemplate(source: string, options: { sandbox: boolean }): CompiledTemplate {
   if (source.length > MAX_SOURCE) return { ok: false, msg: `a template holds at most ${MAX_SOURCE} characters` };
-  if (isTooNested(source)) return { ok: false, msg: `blocks may be nested ${MAX_NESTING} deep, ${MAX_BLOCKS} in all` };
   try {
+    if (isTooNested(source)) return { ok: false, msg: TOO_NESTED };
     const compiled = compileProgram(Handlebars.parse(source));
     if (compiled.ok)
       return {
@@ -59,9 +37,9 @@ export function compileTemplate(source: string, options: { sandbox: boolean }): 
 
 /** The paths that a template reads from the root of its context; none of one that is not sound. */
 export function templatePaths(source: string): WrittenPath[] {
-  if (!source.includes('{{') || source.length > MAX_SOURCE || isTooNested(source)) return [];
+  if (!source.includes('{{') || source.length > MAX_SOURCE) return [];
   try {
-    return pathsOfProgram(Handlebars.parse(source));
+    return isTooNested(source) ? [] : pathsOfProgram(Handlebars.parse(source));
   } catch {
     return [];
   }
