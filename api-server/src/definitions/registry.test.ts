@@ -1,4 +1,4 @@
-import type { Ahead } from '@signalbox/crds';
+import { type Ahead, computeLimit, type Done } from '@signalbox/crds';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { newFolders, type TestFolders } from './fixtures/folders.ts';
 import { createRegistry } from './registry.ts';
@@ -64,4 +64,25 @@ test('large definitions of other namespaces take no time of the start from those
   expect(registry.current().pipelines.map(({ name }) => name)).toEqual(['own', 'file']);
   expect(registry.current().steps).toEqual([]);
   expect(registry.isPartial()).toBe(true);
+});
+
+test('a text that a thread refused is not tried again while the one that loaded before it stays', async () => {
+  const text = (prompt: string) =>
+    JSON.stringify({ name: 'a', steps: [{ name: 'look', executor: 'gateway', agent: 'x', prompt_template: prompt }] });
+  folders.write('pipelines/a.yaml', text('good '.repeat(2000)));
+  const asked: string[] = [];
+  const work = async ({ name, work: { source, check } }: Ahead): Promise<Done | undefined> => {
+    if (check === null) return undefined;
+    asked.push(name);
+    return source.text.includes('bad') ? computeLimit('it takes too long') : undefined;
+  };
+  const registry = await createRegistry({ ...folders.folders, operator: {}, now: () => 1, work });
+  folders.write('pipelines/a.yaml', text('bad '.repeat(3000)));
+  await registry.reload();
+  expect(registry.current().problems).toMatchObject([{ reason: 'too_large' }]);
+  asked.length = 0;
+  await registry.reload();
+  expect(asked).toEqual([]);
+  expect(registry.current().problems).toMatchObject([{ reason: 'too_large' }]);
+  expect(registry.current().pipelines).toMatchObject([{ text: expect.stringContaining('good') }]);
 });

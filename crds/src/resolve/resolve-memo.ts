@@ -3,7 +3,7 @@
  * all callers; a result never depends on it.
  */
 export interface ResolveMemo {
-  /** The cached value of a key while it is current, else the newly computed one. */
+  /** The cached value of a key while it is current, one of its last two, else the newly computed one. */
   recall<T>(key: string, isCurrent: (known: T) => boolean, make: () => T): T;
   /** Whether a value is cached and current. */
   knows(key: string, isCurrent: (known: never) => boolean): boolean;
@@ -13,20 +13,20 @@ export interface ResolveMemo {
 
 const ENTRIES_A_DEFINITION = 4;
 const SPARE_ENTRIES = 200;
+/** Of a definition with errors the new text is resolved, and then the one that last loaded: each time the set is. */
+const VALUES_A_KEY = 2;
 
 export function createResolveMemo(): ResolveMemo {
-  let recent = new Map<string, unknown>();
-  let older = new Map<string, unknown>();
-  const find = (key: string): unknown => recent.get(key) ?? older.get(key);
+  let recent = new Map<string, readonly unknown[]>();
+  let older = new Map<string, readonly unknown[]>();
+  const valuesOf = (key: string): readonly unknown[] => recent.get(key) ?? older.get(key) ?? [];
   return {
-    knows: (key, isCurrent) => {
-      const known = find(key);
-      return known !== undefined && isCurrent(known as never);
-    },
+    knows: (key, isCurrent) => valuesOf(key).some((known) => isCurrent(known as never)),
     recall: <T>(key: string, isCurrent: (known: T) => boolean, make: () => T): T => {
-      const known = find(key) as T | undefined;
-      const value = known !== undefined && isCurrent(known) ? known : make();
-      recent.set(key, value);
+      const values = valuesOf(key) as readonly T[];
+      const found = values.findIndex(isCurrent);
+      const value = found === -1 ? make() : (values[found] as T);
+      recent.set(key, [value, ...values.filter((_, at) => at !== found)].slice(0, VALUES_A_KEY));
       return value;
     },
     makeRoom: (definitions) => {
