@@ -15,6 +15,7 @@ export function createResting(signal: AbortSignal): Required<Resting> {
   const workIn = definitionsIn(compute, PROCESSOR_MS);
   const work: Resting['work'] = async (ahead) => {
     const done = await workIn(ahead);
+    signal.throwIfAborted();
     // The whole plan is made again.
     if (!done.ok && done.passing) throw new Error(`${ahead.name} was not checked: ${done.msg}`);
     return done;
