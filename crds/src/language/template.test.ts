@@ -185,6 +185,16 @@ test.each(['(b ', '(b c=', '("}}" ', "(b ')' ", '(b [)] '])('calls %j as deep as
   expect(compileTemplate(source, { sandbox: true })).toMatchObject({ ok: false });
 });
 
+test.each([
+  ['a comment', '{{#if a}}{{!{{/if}}'],
+  ['a string', '{{#if "{{/if}}"}}'],
+  ['a text', '{{#if a}}\\{{/if}}'],
+])('blocks that only %s seems to close are counted', (_, piece) => {
+  expect(compileTemplate(`${piece.repeat(40)}${'{{/if}}'.repeat(40)}`, { sandbox: true })).toMatchObject({
+    msg: expect.stringContaining('nested 32 deep'),
+  });
+});
+
 test.each(['{{summary}} (a', '{{! ( }}', '{{"("}}', '\\{{(('])('%j is no call', (piece) => {
   const { ok, ...why } = compileTemplate(piece.repeat(500), { sandbox: false });
   expect(JSON.stringify(ok ? null : why)).not.toContain('nested');

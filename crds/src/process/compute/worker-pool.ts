@@ -37,7 +37,7 @@ interface Thread {
 }
 
 const START_MS = 30_000;
-/** A definition is refused for good, so the time of the processor decides where it can; a busy machine takes longer. */
+/** A definition is refused for good, so only the time of the processor decides about it; a busy machine takes longer. */
 const DEFINITION_TIMES = 10;
 const MAX_ENDED = 2;
 /** Runs whose tasks ended a thread that are remembered. */
@@ -99,19 +99,28 @@ export function createWorkerPool({
 
   const begin = (thread: Thread) => {
     const { entry, worker } = thread;
-    const ms = entry?.task.kind === 'definition' ? DEFINITION_TIMES * timeoutMs : timeoutMs;
-    arm(thread, ms, computeLimit(`it took longer than ${ms} ms (security.compute_timeout_ms)`));
-    if (entry?.task.kind === 'definition') void watchProcessor(thread, entry, 2 * entry.task.maxCpuMs);
-    worker.postMessage(entry?.task, []);
+    const task = entry?.task;
+    if (entry && task?.kind === 'definition') {
+      void watchProcessor(thread, entry, task.maxCpuMs);
+    } else arm(thread, timeoutMs, computeLimit(`it took longer than ${timeoutMs} ms (security.compute_timeout_ms)`));
+    worker.postMessage(task, []);
   };
 
-  /** Ends the thread of a definition that takes far more of the processor than it may, so that it delays others no longer. */
-  const watchProcessor = async (thread: Thread, entry: Entry, maxMs: number) => {
+  /**
+   * Ends the thread of a definition that takes far more of the processor than it may, so that it delays others no longer, and one
+   * that got too little of the processor for too long.
+   */
+  const watchProcessor = async (thread: Thread, entry: Entry, maxCpuMs: number) => {
+    let spent = 0;
+    clearTimeout(thread.timer);
+    const ms = DEFINITION_TIMES * maxCpuMs;
+    const late = () => (spent > maxCpuMs ? tooMuchProcessor(maxCpuMs) : passingLimit(`it took longer than ${ms} ms`));
+    thread.timer = setTimeout(() => end(thread, late()), ms).unref();
     const before = await processorMs(thread.worker);
     while (thread.entry === entry && threads.has(thread)) {
       await delay(timeoutMs / 4, undefined, { ref: false });
-      const spent = (await processorMs(thread.worker)) - before;
-      if (thread.entry === entry && spent > maxMs) end(thread, tooMuchProcessor(maxMs / 2));
+      spent = (await processorMs(thread.worker)) - before;
+      if (thread.entry === entry && spent > 2 * maxCpuMs) end(thread, tooMuchProcessor(maxCpuMs));
     }
   };
 
