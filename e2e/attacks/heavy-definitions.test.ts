@@ -7,16 +7,19 @@ import { scratchDirectory } from '../support/scratch.ts';
 
 const scratch = scratchDirectory('heavy-definitions-');
 const pipelines = join(scratch.path, 'pipelines');
+const steps = join(scratch.path, 'steps');
 const agents = join(scratch.path, 'agents');
 let services: LocalServices;
 
 beforeAll(async () => {
   mkdirSync(pipelines);
+  mkdirSync(steps);
   services = await startLocalServices({
     dataDir: scratch.path,
     change: {
       'api-server': (config) => {
         config.pipeline_config_dir = pipelines;
+        config.step_library_dir = steps;
         config.auth = { allow_unauthenticated: true };
       },
       gateway: (config) => {
@@ -93,29 +96,30 @@ test(
 );
 
 test('a definition that takes seconds to check is refused, and the one before it goes on', async () => {
-  const file = join(pipelines, 'nested.yaml');
-  const nested = (calls: number) =>
+  const file = join(pipelines, 'uses.yaml');
+  const asking = { executor: 'human', timeout_seconds: 5 };
+  const uses = (count: number) =>
     JSON.stringify({
-      name: 'nested',
+      name: 'uses',
       steps: [
-        {
-          name: 'a',
-          executor: 'human',
-          timeout_seconds: 5,
-          prompt_template: `{{summary}}${calls === 0 ? '' : `{{a ${'(b '.repeat(calls)}${')'.repeat(calls)}}}`}`,
-        },
+        { name: 'a', ...asking, prompt_template: '{{summary}}' },
+        ...Array.from({ length: count }, (_, at) => ({ name: `s${at}`, use: 'long' })),
       ],
     });
-  writeFileSync(file, nested(0));
+  writeFileSync(
+    join(steps, 'long.yaml'),
+    JSON.stringify({ name: 'long', ...asking, prompt_template: '{{a}}'.repeat(12_000) }),
+  );
+  writeFileSync(file, uses(0));
   await api('/reload', {});
-  const before = await api<object>('/pipelines/nested');
-  writeFileSync(file, nested(8000));
+  const before = await api<object>('/pipelines/uses');
+  writeFileSync(file, uses(15));
   const { held, took } = await heldDuring(async () => {
     const { body } = await api('/reload', {});
     expect(JSON.stringify(body)).toContain('takes too much to check');
   });
   expect(held).toBeLessThan(Math.max(MAX_HELD_MS, took / 4));
-  expect((await api<object>('/pipelines/nested')).body).toEqual(before.body);
+  expect((await api<object>('/pipelines/uses')).body).toEqual(before.body);
 });
 
 test('the validation of a definition with large schemas holds it no longer', async () => {

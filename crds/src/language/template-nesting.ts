@@ -35,7 +35,8 @@ export function isTooNested(source: string): boolean {
   return false;
 }
 
-const mayBeDeep = (source: string, mark: string): boolean => source.split(mark, MAX_NESTING + 2).length > MAX_NESTING + 1;
+const mayBeDeep = (source: string, mark: string): boolean =>
+  source.split(mark, MAX_NESTING + 2).length > MAX_NESTING + 1;
 
 interface Count {
   /** Levels that end with each open block: every `else if` of it is a block inside the one before. */

@@ -178,12 +178,15 @@ test.each([
   expect(chain(30)).toMatchObject({ ok: true });
 });
 
-test.each(['(b ', '(b c=', '("}}" ', "(b ')' ", '(b [)] '])('calls %j as deep as a template holds are refused in time', (piece) => {
-  const source = `{{!-- " --}}{{a ${piece.repeat(Math.floor(65_000 / piece.length))}`;
-  for (const work of [() => compileTemplate(source, { sandbox: false }), () => templatePaths(source)])
-    expect(cpuTimeOf(() => void work())).toBeLessThan(1000);
-  expect(compileTemplate(source, { sandbox: true })).toMatchObject({ ok: false });
-});
+test.each(['(b ', '(b c=', '("}}" ', "(b ')' ", '(b [)] '])(
+  'calls %j as deep as a template holds are refused in time',
+  (piece) => {
+    const source = `{{!-- " --}}{{a ${piece.repeat(Math.floor(65_000 / piece.length))}`;
+    for (const work of [() => compileTemplate(source, { sandbox: false }), () => templatePaths(source)])
+      expect(cpuTimeOf(() => void work())).toBeLessThan(1000);
+    expect(compileTemplate(source, { sandbox: true })).toMatchObject({ ok: false });
+  },
+);
 
 test.each([
   ['a comment', '{{#if a}}{{!{{/if}}'],

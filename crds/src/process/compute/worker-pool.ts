@@ -113,7 +113,7 @@ export function createWorkerPool({
   const watchProcessor = async (thread: Thread, entry: Entry, maxCpuMs: number) => {
     let spent = 0;
     clearTimeout(thread.timer);
-    const ms = DEFINITION_TIMES * maxCpuMs;
+    const ms = DEFINITION_TIMES * Math.max(timeoutMs, maxCpuMs);
     const late = () => (spent > maxCpuMs ? tooMuchProcessor(maxCpuMs) : passingLimit(`it took longer than ${ms} ms`));
     thread.timer = setTimeout(() => end(thread, late()), ms).unref();
     const before = await processorMs(thread.worker);
