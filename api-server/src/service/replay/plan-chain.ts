@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   type AgentStep,
   AppError,
@@ -9,7 +10,7 @@ import {
   type Step,
 } from '@signalbox/crds';
 import { asksAgent, candidateStep, leaveOutChecks, replayPipeline } from '../../runs/replay/candidate-step.ts';
-import type { ChainReplay } from '../../runs/state/replay.ts';
+import type { Candidate, ChainReplay } from '../../runs/state/replay.ts';
 import { chainSamples } from '../../store/aggregates/chain-samples.ts';
 import { candidateOf, type ChainLaunch } from './bodies.ts';
 import type { ChooseDeps } from './launch-step.ts';
@@ -38,7 +39,7 @@ export async function planChain(
   if (!loaded) throw new AppError('not_found', `no pipeline is named "${pipelineName}"`);
   const { config: pipeline, standing } = loaded;
   const range = rangeOf(pipeline, body);
-  const candidates = candidatesOf(deps, range, body);
+  const candidates = await candidatesOf(deps, range, body);
   if (agentSteps(range).length === 0) throw badField(['body', 'from_step'], 'no step of the range asks an agent');
   const names = range.map(({ name }) => name);
   const found = await chainSamples(deps.database.reader(signal), { pipelineName, stepNames: names, limit: body.k });
@@ -90,14 +91,24 @@ function rangeOf({ steps }: Pipeline, { from_step, to_step }: ChainLaunch): Exec
   );
 }
 
-function candidatesOf({ templates }: ChooseDeps, range: readonly ExecutorStep[], { candidate }: ChainLaunch) {
+type Candidates = (readonly [string, Candidate])[];
+
+/** To compile one template may take a fifth of a second, so other requests get between two. */
+async function candidatesOf(
+  { templates }: ChooseDeps,
+  range: readonly ExecutorStep[],
+  { candidate }: ChainLaunch,
+): Promise<Candidates> {
   const asking = new Set(agentSteps(range).map(({ name }) => name));
-  return Object.entries(candidate).map(([name, body]) => {
+  const candidates: Candidates = [];
+  for (const [name, body] of Object.entries(candidate)) {
     if (!asking.has(name)) throw badField(['body', 'candidate', name], 'is no step of the range that asks an agent');
     const changes = candidateOf(body);
+    await setImmediate();
     checkTemplate(templates, changes, ['body', 'candidate', name, 'prompt_template']);
-    return [name, changes] as const;
-  });
+    candidates.push([name, changes]);
+  }
+  return candidates;
 }
 
 const agentSteps = (steps: readonly ExecutorStep[]) => steps.filter((step): step is AgentStep => asksAgent(step));
@@ -105,7 +116,7 @@ const agentSteps = (steps: readonly ExecutorStep[]) => steps.filter((step): step
 /** A check that may change something is left out; the steps that are no agents are never executed. */
 function withoutEffects(
   step: ExecutorStep,
-  { candidates, isLeftOut }: { candidates: ReturnType<typeof candidatesOf>; isLeftOut: (check: Check) => boolean },
+  { candidates, isLeftOut }: { candidates: Candidates; isLeftOut: (check: Check) => boolean },
 ): { step: ExecutorStep; checksNotRun: string[] } {
   if (!asksAgent(step)) return { step, checksNotRun: [] };
   const changes = candidates.find(([name]) => name === step.name)?.[1] ?? {};
