@@ -1,5 +1,5 @@
 import { newestFirst } from './prompt-versions.ts';
-import { unifiedDiff } from './text-diff.ts';
+import { diffsInTime } from './text-diff.ts';
 
 /** A version of an agent as the store knows it; times in milliseconds. */
 export interface AgentUse {
@@ -24,20 +24,21 @@ const NOT_YET = 'The text of this version has not been read yet.';
 /** The versions of an agent, newest first by when each was first used, each with what it changed. */
 export function agentVersions(uses: readonly AgentUse[]): AgentVersion[] {
   const newest = newestFirst(uses, ({ agentVersion }) => agentVersion);
+  const unified = diffsInTime();
   return newest.map((use, at) => ({
     ...use,
     note: use.soulMd === null ? (use.note ?? NOT_YET) : use.note,
-    diffFromPrevious: diff(newest[at + 1], use),
+    diffFromPrevious: diff(newest[at + 1], use, unified),
   }));
 }
 
-function diff(previous: AgentUse | undefined, use: AgentUse): string | null {
+function diff(previous: AgentUse | undefined, use: AgentUse, unified: ReturnType<typeof diffsInTime>): string | null {
   const [before, after] = [previous && filesOf(previous), filesOf(use)];
   if (!before || !after) return null;
   return after
     .map((file, at) => ({ old: before[at] ?? file, file }))
     .filter(({ old, file }) => old.text !== file.text)
-    .map(({ old, file }) => unifiedDiff(old, file))
+    .map(({ old, file }) => unified(old, file))
     .join('');
 }
 

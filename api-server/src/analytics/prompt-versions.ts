@@ -1,5 +1,5 @@
 import type { Bucket } from './calibration.ts';
-import { unifiedDiff } from './text-diff.ts';
+import { diffsInTime } from './text-diff.ts';
 
 /** A prompt as the store knows it; times in milliseconds. */
 export interface PromptUse {
@@ -26,11 +26,12 @@ export interface PromptVersion extends PromptUse {
 export function promptVersions(uses: readonly PromptUse[], buckets: readonly Bucket[]): PromptVersion[] {
   const newest = newestFirst(uses, ({ promptHash }) => promptHash);
   const isShared = new Set(newest.flatMap(({ pipelines }) => pipelines)).size > 1;
+  const unified = diffsInTime();
   return newest.map((use, at) => {
     const previous = newest.slice(at + 1).find((older) => !isShared || haveOnePipeline(older, use));
     return {
       ...use,
-      diffFromPrevious: diff(previous, use),
+      diffFromPrevious: diff(previous, use, unified),
       calibration: buckets.filter(({ promptHash }) => promptHash === use.promptHash),
     };
   });
@@ -45,7 +46,11 @@ export const newestFirst = <T extends { firstSeenAt: number; lastSeenAt: number 
 ): T[] =>
   rows.toSorted((a, b) => b.firstSeenAt - a.firstSeenAt || b.lastSeenAt - a.lastSeenAt || (name(a) < name(b) ? -1 : 1));
 
-function diff(previous: PromptUse | undefined, { promptHash, template }: PromptUse): string | null {
+function diff(
+  previous: PromptUse | undefined,
+  { promptHash, template }: PromptUse,
+  unified: ReturnType<typeof diffsInTime>,
+): string | null {
   if (!previous || previous.template === null || template === null) return null;
-  return unifiedDiff({ name: previous.promptHash, text: previous.template }, { name: promptHash, text: template });
+  return unified({ name: previous.promptHash, text: previous.template }, { name: promptHash, text: template });
 }

@@ -5,11 +5,26 @@ const MOST_CHANGES = 2_000;
 
 /** A unified diff with three lines around each change; where too much changed, all of the old and all of the new text. */
 export function unifiedDiff(before: Named, after: Named, mostChanges = MOST_CHANGES): string {
+  if (mostChanges === 0) return replaced(before, after);
   const options = { context: 3, maxEditLength: mostChanges };
   const patch = createTwoFilesPatch(before.name, after.name, before.text, after.text, '', '', options);
   return patch === undefined
     ? replaced(before, after)
     : patch.replace(/^=+\n/, '').replace(/^(---|\+\+\+) (.*)\t$/gm, '$1 $2');
+}
+
+/** Milliseconds that the diffs of one answer may take together. */
+const MOST_MS = 300;
+
+/** Diffs of one answer; those after the time was used up have all of the old and all of the new text. */
+export function diffsInTime(): (before: Named, after: Named) => string {
+  let left = MOST_MS;
+  return (before, after) => {
+    const began = performance.now();
+    const diff = unifiedDiff(before, after, left > 0 ? MOST_CHANGES : 0);
+    left -= performance.now() - began;
+    return diff;
+  };
 }
 
 export interface Named {
