@@ -15,8 +15,25 @@ export interface WrittenDefinition extends DefinitionText {
   value: Body;
 }
 
-/** Twice the size that a definition may have: such a text is refused in any form, so it need not be formatted. */
+/**
+ * Twice the size, and as many values, as a definition may have: such a text is refused in any form, so it need not be formatted,
+ * which takes a second.
+ */
 const SURELY_TOO_LARGE = 512 * 1024;
+const TOO_MANY_VALUES = 10_000;
+
+function hasTooManyValues(value: unknown): boolean {
+  const open: unknown[] = [value];
+  for (const one of open) {
+    if (open.length > TOO_MANY_VALUES) return true;
+    // A list yields what is added to it on the way.
+    if (typeof one === 'object' && one !== null) for (const part of Object.values(one)) open.push(part);
+  }
+  return false;
+}
+
+const isSurelyTooLarge = (json: string, value: unknown): boolean =>
+  json.length > SURELY_TOO_LARGE || hasTooManyValues(value);
 
 /** The definition file of a body: `name` comes first, and the `soul` of an agent is a file of its own. */
 export function definitionOf(kind: DefinitionKind, body: Body): WrittenDefinition {
@@ -28,7 +45,7 @@ export function definitionOf(kind: DefinitionKind, body: Body): WrittenDefinitio
     ...(isAgent ? { soul: typeof soul === 'string' ? soul : '' } : {}),
     get text() {
       const json = JSON.stringify(value);
-      return json.length > SURELY_TOO_LARGE ? json : stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+      return isSurelyTooLarge(json, value) ? json : stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
     },
   };
 }

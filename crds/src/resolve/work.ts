@@ -28,8 +28,11 @@ const SMALL = 8 * 1024;
 export const isLarge = (value: unknown): boolean => JSON.stringify(value).length > SMALL;
 
 /** A text that is too large is refused at once. */
-export const isLargeText = (source: Source): boolean =>
-  isRead(source) && source.text.length > SMALL && source.text.length <= MAX_YAML_BYTES;
+export function isLargeText(source: Source): boolean {
+  if (!isRead(source)) return false;
+  const { length } = source.text;
+  return length > SMALL && length <= MAX_YAML_BYTES;
+}
 
 /** The source as plain data: a text that is made of a value is made only where it is read. */
 export function workOn(kind: DefinitionKind, source: Source, check: Work['check']): Work {
