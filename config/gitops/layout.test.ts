@@ -14,7 +14,7 @@ beforeAll(() => {
 afterAll(() => copy.remove());
 
 const validate = async (path: string) => {
-  const command = [join(ROOT, 'crds/src/cli/validate.ts'), path];
+  const command = [join(ROOT, 'crds/validate.mjs'), path];
   return promisify(execFile)(process.execPath, command).then(
     ({ stdout }) => ({ code: 0, stdout }),
     (error: { code: number; stdout: string }) => ({ code: error.code, stdout: error.stdout }),

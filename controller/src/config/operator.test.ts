@@ -23,7 +23,7 @@ test('what both services allow is one operator, and a silent file takes nothing 
     pipeline_env: ['REPORT_URL'],
     providers: ['demo'],
     mcp_servers: { box: 'process', kube: 'image' },
-    tenancy: { open: false, namespaces: {}, home: 'ops' },
+    tenancy: { open: false, library: [], namespaces: {}, home: 'ops' },
   });
 });
 
@@ -32,6 +32,7 @@ test('the rules of namespaces come from the api-server’s file, the namespace o
   const gateway = file('plain.yaml', 'providers: {}\n');
   expect(readOperator({ files: [apiServer, gateway], withGateway: true }, 'ops')?.tenancy).toEqual({
     open: true,
+    library: [],
     namespaces: { shop: { agents: ['a'] } },
     home: 'ops',
   });
@@ -44,7 +45,7 @@ test('a gateway that names no providers and no tool servers has the scripted pro
   const none = file('none.yaml', 'providers: {}\nmcp_servers:\n');
   expect(readOperator({ files: [none], withGateway: true }, 'ops')).toMatchObject(known);
   expect(readOperator({ files: [empty], withGateway: false }, 'ops')).toEqual({
-    tenancy: { open: false, namespaces: {}, home: 'ops' },
+    tenancy: { open: false, library: [], namespaces: {}, home: 'ops' },
   });
 });
 
