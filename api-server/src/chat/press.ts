@@ -45,7 +45,10 @@ export async function press({ decide, attend, messages }: Pressing, pressed: Pre
   return sentenceOf(await decide(id, { verdict, by }));
 }
 
-/** Some clients send buttons of their own making, also for a question that the message does not show whole. Where a message went is known once it is there, but for those of an author's own bot, which is not heard. */
+/**
+ * Some clients send buttons of their own making, also for a question that the message does not show whole. Where a message went is known
+ * once it is there, but for those of an author's own bot, which is not heard.
+ */
 const hasButton = ({ channel, status, receipt, message }: SentMessage, { platform, rooms, value }: Press): boolean =>
   channel === platform &&
   message.buttons.some((button) => button.value === value) &&

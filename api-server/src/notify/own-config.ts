@@ -14,15 +14,15 @@ export function settle<Settings extends object, Own extends object>(
   return { ok: true, config: { ...operator, ...parsed.data }, own: parsed.data };
 }
 
+/** Whether the service's bot sends it: an author may name its token too, by a variable of `security.pipeline_env`. */
+export const isServiceBot = (own: { bot_token?: unknown }, operator: { bot_token?: unknown }): boolean =>
+  own.bot_token === undefined || own.bot_token === operator.bot_token;
+
 /** Without a receipt where another bot than the service's sent it: to the service's own, its ids may be those of another message. */
 export const sentBy = (
   { operator, own, byOperator }: Written<{ bot_token?: string | undefined }>,
   delivery: Delivery,
-): Delivery => {
-  const { bot_token: token } = own;
-  const isOwn = byOperator || token === undefined || token === operator.bot_token;
-  return delivery.ok && !isOwn ? { ok: true } : delivery;
-};
+): Delivery => (delivery.ok && !byOperator && !isServiceBot(own, operator) ? { ok: true } : delivery);
 
 /** What is wrong with an author's config, with its key. */
 export function ownProblem(schema: z.ZodType, own: Record<string, unknown>): string | null {

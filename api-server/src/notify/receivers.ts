@@ -1,10 +1,11 @@
 import type { ChannelName } from './message.ts';
+import { isServiceBot } from './own-config.ts';
 
 type Own = Readonly<Record<string, unknown>>;
 
-/** A token that is the service's, by a variable of `security.pipeline_env`, makes no bot of the author's own. */
-const unlessOwnBot = ({ bot_token: token }: Own, operator: Own, room: unknown): unknown =>
-  token === undefined || token === operator['bot_token'] ? room : undefined;
+/** A bot of the author's own reaches what its owner lets it. */
+const unlessOwnBot = (own: Own, operator: Own, room: unknown): unknown =>
+  isServiceBot(own, operator) ? room : undefined;
 
 /** What an author's config names for the bot or the mail server of the operator. Addresses of HTTP are judged when they are called. */
 const NAMED: Partial<Record<ChannelName, (own: Own, operator: Own) => unknown>> = {
