@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Cooldowns, type CooldownRule } from '../models/cooldowns.ts';
 import { generate, type GenerateDeps } from '../models/generate.ts';
 import { createModels } from '../models/models.ts';
 import { providerEntries } from '../models/provider-entries.ts';
@@ -7,18 +8,30 @@ import type { RunAgentDeps } from '../runs/run-agent.ts';
 import { tracedGenerate } from '../runs/traced.ts';
 import type { Stages, OpenedModels } from './stages.ts';
 
-export function openModels({ config, metrics }: Pick<Stages, 'config' | 'metrics'>): OpenedModels {
+const NO_COOLDOWN: CooldownRule = { failures: Number.POSITIVE_INFINITY, seconds: 0 };
+
+export function openModels({ config, metrics, log }: Pick<Stages, 'config' | 'metrics' | 'log'>): OpenedModels {
   const models = createModels(providerEntries(config.providers));
   const secrets = Object.values(config.providers).flatMap(({ api_key, headers }) => [
     api_key,
     ...Object.values(headers),
   ]);
+  const cooldowns = new Cooldowns({
+    ruleOf: (provider) => config.providers[provider]?.cooldown ?? NO_COOLDOWN,
+    now: () => performance.now(),
+    onRest: (model, rule) => {
+      metrics.modelRests(model);
+      log.warn({ ...model, ...rule }, 'model rests after failures in a row');
+    },
+    onRecovered: (model) => log.info({ ...model }, 'model answers again'),
+  });
   const deps: GenerateDeps = {
     route: models.route,
     open: models.open,
     sleep: (ms, signal) => delay(ms, undefined, { signal }),
     random: Math.random,
     conceal: createConceal(secrets),
+    cooldowns,
     requestTimeoutMs: config.limits.request_timeout_seconds * 1000,
     // Counted after the answer is on its way.
     onRequest: (request) => void setImmediate(() => metrics.llmRequest(request)),

@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { type Environment, namesIn, readSettings } from '@signalbox/crds/process/settings';
-import { GatewayConfig } from './schema.ts';
+import { GatewayConfig, ProviderConfig } from './schema.ts';
 
 export type LoadedConfig = { ok: true; config: GatewayConfig } | { ok: false; message: string };
 const NEEDS_ADDRESS = new Set(['openai_compatible', 'azure']);
@@ -77,7 +77,8 @@ const entriesOf = (value: unknown): [string, unknown][] =>
 /** Without any provider the scripted one is used; a single provider is the default one. */
 function withDefaults(config: GatewayConfig): GatewayConfig {
   const names = Object.keys(config.providers);
-  if (names.length === 0) return { ...config, providers: { demo: { type: 'demo', headers: {}, default: true } } };
+  if (names.length === 0)
+    return { ...config, providers: { demo: ProviderConfig.parse({ type: 'demo', default: true }) } };
   const only = names.length === 1 ? config.providers[names[0] as string] : undefined;
   if (!only || only.default) return config;
   return { ...config, providers: { [names[0] as string]: { ...only, default: true } } };

@@ -19,6 +19,13 @@ export const ProviderConfig = z.strictObject({
     .describe('`chat` speaks /chat/completions instead of /responses; read by `openai` and `azure` only'),
   headers: z.record(z.string(), z.string()).default({}).describe('Headers of every request'),
   default: z.boolean().default(false).describe('Whether model names without a provider go here'),
+  cooldown: z
+    .strictObject({
+      failures: z.number().int().min(1).max(1_000_000).default(3).describe('So many failed requests in a row'),
+      seconds: Seconds.default(30).describe('Rest of the model; then one call probes it'),
+    })
+    .prefault({})
+    .describe('When a model of this provider rests: agents ask their other models first'),
 });
 export type ProviderConfig = z.infer<typeof ProviderConfig>;
 

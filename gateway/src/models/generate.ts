@@ -1,3 +1,4 @@
+import type { Cooldowns } from './cooldowns.ts';
 import { describeFailure, type ModelFailure } from './failure.ts';
 import type { ChatModel, ModelCall, ModelReply, ModelUsage } from './model.ts';
 import { promptFor } from './own-turns.ts';
@@ -6,7 +7,8 @@ import type { RunSpan } from '../observability/span.ts';
 
 /** A model call with its fallbacks, in the order in which they are tried. */
 export interface GenerateRequest {
-  models: readonly string[];
+  /** Belongs to the run: the model that answers is put first, so that the run stays with it. */
+  models: string[];
   call: ModelCall;
 }
 
@@ -25,6 +27,7 @@ export interface GenerateDeps {
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   random: () => number;
   requestTimeoutMs: number;
+  cooldowns: Pick<Cooldowns, 'rests' | 'begin' | 'end'>;
   /** Removes secrets from a provider's message. */
   conceal: (text: string) => string;
   /** Called once for every request to a provider. */
@@ -53,8 +56,8 @@ const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 20_000;
 
 /**
- * Asks the first model that answers: each is retried on 429, 5xx and broken answers, then the next one is tried.
- * Resolves with the last failure when none answers; rejects only when `signal` aborts.
+ * Asks the first model that answers: each is retried on 429, 5xx and broken answers, then the next one is tried. Models that rest
+ * after failures are tried last. Resolves with the last failure when none answers; rejects only when `signal` aborts.
  */
 export async function generate(
   request: GenerateRequest,
@@ -64,20 +67,38 @@ export async function generate(
   const lost: Lost[] = [];
   const withLost = (generated: Generated): Generated => (lost.length > 0 ? { ...generated, lost } : generated);
   let failure: ModelFailure = { message: 'no model is configured', retryable: false, status: null, retryAfterMs: null };
-  for (const [index, name] of request.models.entries()) {
+  const { models } = request;
+  const order = restedLast(models, deps);
+  const [first, instead] = [models[0], order[0]];
+  if (first !== undefined && instead !== undefined && first !== instead)
+    options.onFallback({ from: first, to: instead, reason: 'it failed several times in a row and rests' });
+  for (const [index, name] of order.entries()) {
+    const next = order[index + 1];
     const result = await askModel(name, request.call, options, {
       ...deps,
+      hasNext: next !== undefined,
       onLost: (route, usage) => lost.push({ route, usage }),
     });
-    if (result.ok) return withLost(result);
+    if (result.ok) {
+      models.unshift(...models.splice(models.indexOf(name)));
+      return withLost(result);
+    }
     failure = result.failure;
-    const next = request.models[index + 1];
     if (next !== undefined) options.onFallback({ from: name, to: next, reason: failure.message });
   }
   return withLost({ ok: false, failure });
 }
 
-type AskDeps = GenerateDeps & { onLost: (route: ModelRoute, usage: ModelUsage) => void };
+function restedLast(models: readonly string[], { route, cooldowns }: GenerateDeps): string[] {
+  const rests = (name: string) => {
+    const to = route(name);
+    return to !== null && cooldowns.rests(to);
+  };
+  const resting = new Set(models.filter(rests));
+  return [...models.filter((name) => !resting.has(name)), ...resting];
+}
+
+type AskDeps = GenerateDeps & { hasNext: boolean; onLost: (route: ModelRoute, usage: ModelUsage) => void };
 
 async function askModel(name: string, call: ModelCall, options: GenerateOptions, deps: AskDeps): Promise<Generated> {
   const opened = await openModel(name, deps);
@@ -88,9 +109,10 @@ async function askModel(name: string, call: ModelCall, options: GenerateOptions,
     if (result.ok) return result;
     const { failure } = result;
     if (failure.usage) deps.onLost(route, failure.usage);
-    if (result.isLast || !failure.retryable || attempt >= MAX_ATTEMPTS) return { ok: false, failure };
-    const delayMs = failure.retryAfterMs ?? jittered(attempt, deps.random());
-    if (delayMs > MAX_DELAY_MS) return result;
+    // A model that rests is not asked again where another one is left.
+    const isLeft = result.isLast || (deps.hasNext && deps.cooldowns.rests(route));
+    const delayMs = isLeft ? null : delayAfter(failure, attempt, deps.random());
+    if (delayMs === null) return { ok: false, failure };
     options.onRetry({
       model: route.model,
       provider: route.provider,
@@ -133,6 +155,7 @@ async function askOnce(
   }, deps.requestTimeoutMs);
   const cancel = () => abort.abort(options.signal.reason);
   options.signal.addEventListener('abort', cancel, { once: true });
+  deps.cooldowns.begin(route);
   const report = (outcome: 'ok' | 'error' | 'timeout' | 'cancelled', usage: ModelUsage | null) =>
     deps.onRequest({
       provider: route.provider,
@@ -151,11 +174,17 @@ async function askOnce(
       },
     );
     report('ok', reply.usage);
+    deps.cooldowns.end(route, 'answered');
     return { ok: true, reply, route };
   } catch (error) {
-    if (options.signal.aborted) report(isTimeout(options.signal.reason) ? 'timeout' : 'cancelled', null);
+    if (options.signal.aborted) {
+      report(isTimeout(options.signal.reason) ? 'timeout' : 'cancelled', null);
+      // The run's deadline is its author's, so it says nothing of the model.
+      deps.cooldowns.end(route, 'unknown');
+    }
     options.signal.throwIfAborted();
     const failure = describeFailure(error);
+    deps.cooldowns.end(route, timedOut || failure.retryable ? 'failed' : 'answered');
     report(timedOut ? 'timeout' : 'error', failure.usage ?? null);
     // A model that timed out is not asked again in this call; the next one is.
     if (timedOut) {
@@ -174,8 +203,11 @@ function isTimeout(reason: unknown): boolean {
   return reason instanceof Error && 'type' in reason && reason.type === 'timeout';
 }
 
-function jittered(attempt: number, random: number): number {
-  return Math.round(FIRST_DELAY_MS * 2 ** (attempt - 1) * (0.75 + random / 2));
+/** How long to wait before the model is asked again; null where it is not. */
+function delayAfter({ retryable, retryAfterMs }: ModelFailure, attempt: number, random: number): number | null {
+  if (!retryable || attempt >= MAX_ATTEMPTS) return null;
+  const delayMs = retryAfterMs ?? Math.round(FIRST_DELAY_MS * 2 ** (attempt - 1) * (0.75 + random / 2));
+  return delayMs > MAX_DELAY_MS ? null : delayMs;
 }
 
 function permanent(message: string): ModelFailure {

@@ -1,6 +1,5 @@
 import type { ChatModel, ModelProvider } from './model.ts';
-import type { ModelRoute, ProviderNames } from './route.ts';
-import { routeModel } from './route.ts';
+import { type ModelRoute, nameOf, type ProviderNames, routeModel } from './route.ts';
 
 /** One configured provider as this module needs it. */
 export interface ProviderEntry {
@@ -38,7 +37,8 @@ export function createModels(entries: readonly ProviderEntry[]): Models {
   const opening = new Map<string, Promise<ModelProvider>>();
   const models = new Map<string, ChatModel>();
 
-  async function open({ provider, model }: ModelRoute): Promise<ChatModel | null> {
+  async function open(route: ModelRoute): Promise<ChatModel | null> {
+    const { provider, model } = route;
     const entry = byName.get(provider);
     if (!entry?.configured) return null;
     let opened = opening.get(provider);
@@ -49,7 +49,7 @@ export function createModels(entries: readonly ProviderEntry[]): Models {
     }
     const fresh = (await opened).model(model);
     if (models.size >= MAX_OPEN_MODELS) models.clear();
-    models.set(`${provider}/${model}`, fresh);
+    models.set(nameOf(route), fresh);
     return fresh;
   }
 
@@ -61,6 +61,6 @@ export function createModels(entries: readonly ProviderEntry[]): Models {
       prefix: isDefault ? null : `${name}/`,
     })),
     route: (model) => routeModel(model, names),
-    open: async (route) => models.get(`${route.provider}/${route.model}`) ?? open(route),
+    open: async (route) => models.get(nameOf(route)) ?? open(route),
   };
 }

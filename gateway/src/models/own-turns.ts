@@ -1,5 +1,5 @@
 import type { ModelContent, ModelPrompt } from './model.ts';
-import type { ModelRoute } from './route.ts';
+import { type ModelRoute, nameOf } from './route.ts';
 
 type AssistantMessage = Extract<ModelPrompt[number], { role: 'assistant' }>;
 type AssistantContent = AssistantMessage['content'];
@@ -36,10 +36,6 @@ function withoutThoughts(part: AssistantContent[number]): AssistantContent {
 
 function orNothing(content: AssistantContent): AssistantContent {
   return content.length > 0 ? content : [{ type: 'text', text: '(no answer)' }];
-}
-
-function nameOf({ provider, model }: ModelRoute): string {
-  return `${provider}/${model}`;
 }
 
 function parsedInput(text: string): unknown {

@@ -4,6 +4,11 @@ export interface ModelRoute {
   model: string;
 }
 
+/** The model as an agent names it. */
+export function nameOf({ provider, model }: ModelRoute): string {
+  return `${provider}/${model}`;
+}
+
 /** The configured names and which of them bare model strings go to. */
 export interface ProviderNames {
   names: ReadonlySet<string>;

@@ -38,6 +38,10 @@ export class Metrics {
     'model',
     'direction',
   ]);
+  private readonly rests = this.counter('model_cooldowns_total', 'Times that a model was put to rest', [
+    'provider',
+    'model',
+  ]);
   private readonly toolCalls = this.counter('tool_calls_total', 'Tool calls that were dispatched', [
     'server',
     'tool',
@@ -100,6 +104,10 @@ export class Metrics {
     this.tokens.inc({ provider, model, direction: 'input' }, usage?.input ?? 0);
     this.tokens.inc({ provider, model, direction: 'output' }, usage?.output ?? 0);
     if (usage?.cachedInput) this.tokens.inc({ provider, model, direction: 'cached_input' }, usage.cachedInput);
+  }
+
+  modelRests({ provider, model }: { provider: string; model: string }): void {
+    this.rests.inc({ provider, model: this.modelLabel(model) });
   }
 
   toolCall(call: { server: string; tool: string; agent: string; outcome: string; seconds: number }): void {

@@ -27,8 +27,8 @@ export interface RunJob {
   runId: string;
   agent: AgentRecord;
   input: string;
-  /** Model strings in the order in which they are tried. */
-  models: readonly string[];
+  /** Model strings in the order in which they are tried; the one that answers becomes the first. */
+  models: string[];
   contract: AnswerContract | null;
   offer: ToolOffer;
   streamText: boolean;
