@@ -36,6 +36,10 @@ export function addStored(sketches: readonly Sketch[], counts: string): void {
   }
 }
 
+/** The same text of a sketch. */
+export const storedOf = (sketch: Sketch): string =>
+  JSON.stringify(Object.fromEntries([...sketch.entries()].filter(([, count]) => count > 0)));
+
 /** Milliseconds that at least 95 of 100 do not exceed; null where nothing was counted. */
 export function p95Of(sketch: Sketch): number | null {
   const total = sketch.reduce((sum, count) => sum + count, 0);

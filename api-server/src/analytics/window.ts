@@ -46,7 +46,7 @@ const edge = (from: number | null, to: number | null): HourParts['edges'] =>
 export const windowBefore = (range: TimeRange, now: number): Window | null =>
   range === 'all' ? null : { from: now - 2 * LENGTH[range], to: now - LENGTH[range] };
 
-const WEEK_MS = 7 * DAY_MS;
+export const WEEK_MS = 7 * DAY_MS;
 /** Days up to which a history shows every day, and every week. */
 const DAYS_BY_DAY = 60;
 const DAYS_BY_WEEK = 400;

@@ -4,9 +4,10 @@ import { p95Of } from '../../analytics/sketch.ts';
 import type { By, Percentile } from '../../analytics/sums.ts';
 import type { Tables } from '../db/schema.ts';
 import { isExecution } from '../db/rows/executions.ts';
-import { sketchedDays } from './daily/closed-days.ts';
+import { closedUntil, sketchedDays } from './daily/closed-days.ts';
 import { addSketches } from './daily/run-sketches.ts';
 import { stepSketch } from './daily/step-sketches.ts';
+import { weeksAndDays } from './daily/sum-parts.ts';
 import { all, apart, equals, executionFilter, oneOf, type Scope, within } from './scope.ts';
 import { addRuns, runsOf } from './uses/read-runs.ts';
 
@@ -28,10 +29,11 @@ export async function runPercentiles<K extends By>(
 
 async function timedRuns(db: Kysely<Tables>, scope: Scope): Promise<RunTally> {
   // Sketches know no teams.
-  const found = scope.team === undefined ? await sketchedDays(db, scope) : null;
+  const closed = await closedUntil(db, scope);
+  const found = scope.team === undefined ? sketchedDays(scope.window, closed) : null;
   if (found === null) return runsOf(db, scope);
   const tally = sketchedTally(scope);
-  await addSketches(db, { scope, days: found.days }, tally);
+  for (const spans of weeksAndDays(found.whole, closed)) await addSketches(db, scope, spans, tally);
   for (const window of found.rest) await addRuns(db, { ...scope, window }, tally);
   return tally;
 }

@@ -4,7 +4,7 @@ import { hourOf, keyName } from '../../runs/state/hourly.ts';
 import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
 import type { Tables } from '../db/schema.ts';
 import { closedUntil } from './daily/closed-days.ts';
-import { sumParts } from './daily/sum-parts.ts';
+import { type Spans, sumParts } from './daily/sum-parts.ts';
 import { all, bucketOf, type Condition, equals, oneOf, runFilter, type Scope, within } from './scope.ts';
 
 /** Names to group by; without one they are empty in the result. */
@@ -30,15 +30,14 @@ export async function sumRuns(db: Kysely<Tables>, scope: Scope, by: readonly Run
 }
 
 async function partsOf(db: Kysely<Tables>, scope: Scope, by: readonly RunKey[]): Promise<RawBuilder<Row>[]> {
-  const { days, hours, edges } = sumParts(scope.window, await closedUntil(db, scope));
+  const { sums, edges } = sumParts(scope.window, await closedUntil(db, scope));
   const names = [
     oneOf('stage', scope.stages),
     ...equals('pipeline_name', scope.pipeline),
     ...equals('team', scope.team),
   ];
   return [
-    ...(days === null ? [] : [fromSums(scope, { time: 'day', by, where: [...names, ...within('day', days)] })]),
-    ...hours.map((part) => fromSums(scope, { time: 'hour', by, where: [...names, ...within('hour', part)] })),
+    ...sums.map(({ time, window }) => fromSums(scope, { time, by, where: [...names, ...within(time, window)] })),
     ...edges.map((edge) => fromRows(scope, by, edge)),
   ];
 }
@@ -62,8 +61,10 @@ const added = ({ bucketMs }: Scope, { time, by, sums, from, where }: Added): Raw
     from ${from} where ${all(where)} group by ${sql.join([sql`bucket`, ...keys])}, status`;
 };
 
+const TABLES = { week: 'weekly_runs', day: 'daily_runs', hour: 'hourly_runs' } as const;
+
 interface Summed {
-  time: 'day' | 'hour';
+  time: Spans['time'];
   by: readonly RunKey[];
   where: Condition[];
 }
@@ -73,7 +74,7 @@ const fromSums = (scope: Scope, { time, ...asked }: Summed): RawBuilder<Row> =>
     ...asked,
     time,
     sums: sql`sum(runs) as runs, sum(duration_ms) as "durationMs"`,
-    from: time === 'day' ? sql`daily_runs as runs` : sql`hourly_runs as runs`,
+    from: sql`${sql.table(TABLES[time])} as runs`,
   });
 
 const COUNTED = sql`count(*) as runs, sum(completed_at - triggered_at) as "durationMs"`;

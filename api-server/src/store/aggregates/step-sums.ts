@@ -3,7 +3,7 @@ import type { StepSum } from '../../analytics/sums.ts';
 import { hourOf, keyName } from '../../runs/state/hourly.ts';
 import type { Tables } from '../db/schema.ts';
 import { closedUntil } from './daily/closed-days.ts';
-import { sumParts } from './daily/sum-parts.ts';
+import { type Spans, sumParts } from './daily/sum-parts.ts';
 import { isExecution } from '../db/rows/executions.ts';
 import { all, bucketOf, type Condition, equals, executionFilter, oneOf, type Scope, within } from './scope.ts';
 
@@ -32,38 +32,26 @@ type Row = Omit<StepSum, StepKey | 'inputTokens' | 'outputTokens' | 'cost'> &
 
 /** Ended executions that started in the window, by the names of `by`; a group may come in several parts. */
 export async function sumSteps(db: Kysely<Tables>, scope: Scope, by: readonly StepKey[]): Promise<StepSum[]> {
-  const { days, hours, edges } = sumParts(scope.window, await closedUntil(db, scope));
-  const parts = [
-    ...(days === null ? [] : [fromSums(scope, { by, ...dailyFor(scope, by), where: within('day', days) })]),
-    ...hours.map((part) => fromSums(scope, { by, ...HOURLY, where: within('hour', part) })),
-    ...edges.map((edge) => fromRows(scope, by, edge)),
-  ];
+  const { sums, edges } = sumParts(scope.window, await closedUntil(db, scope));
+  const parts = [...sums.map((spans) => fromSums(scope, by, spans)), ...edges.map((edge) => fromRows(scope, by, edge))];
   if (parts.length === 0) return [];
   const { rows } = await sql<Row>`${sql.join(parts, sql` union all `)}`.execute(db);
   return rows.map(toSum);
 }
 
-const HOURLY = { table: 'hourly_steps', time: 'hour' } as const;
 const USE_KEYS: ReadonlySet<StepKey> = new Set(['pipeline', 'team', 'costSource']);
+const STEPS = { week: 'weekly_steps', day: 'daily_steps', hour: 'hourly_steps' } as const;
+/** Fewer rows where steps, agents and models are not asked for. */
+const USE = { ...STEPS, week: 'weekly_use', day: 'daily_use' } as const;
 
-/** The sums of days that know the names which are asked for: fewer rows where steps, agents and models are not. */
-function dailyFor({ step, agent, model }: Scope, by: readonly StepKey[]): Pick<Sums, 'table' | 'time'> {
-  const isUse = by.every((key) => USE_KEYS.has(key)) && [step, agent, model].every((name) => name === undefined);
-  return { table: isUse ? 'daily_use' : 'daily_steps', time: 'day' };
-}
+const isUse = ({ step, agent, model }: Scope, by: readonly StepKey[]): boolean =>
+  by.every((key) => USE_KEYS.has(key)) && [step, agent, model].every((name) => name === undefined);
 
-/** The key of the sums begins with the step: of each name its days are looked up, where otherwise all days would be read. */
-const BY_STEP = sql`(with recursive names (name) as (
-    select min(step_name) from daily_steps
-    union all select (select min(step_name) from daily_steps where step_name > names.name) from names where names.name is not null)
-  select name from names where name is not null) as names join daily_steps on daily_steps.step_name = names.name`;
-
-interface Sums {
-  table: 'hourly_steps' | 'daily_steps' | 'daily_use';
-  time: 'hour' | 'day';
-  by: readonly StepKey[];
-  where: Condition[];
-}
+/** The sums of a table whose key begins with the step: of each name its days are looked up, where otherwise all would be read. */
+const byStep = (table: string) => sql`(with recursive names (name) as (
+    select min(step_name) from ${sql.table(table)}
+    union all select (select min(step_name) from ${sql.table(table)} where step_name > names.name) from names where names.name is not null)
+  select name from names where name is not null) as names join ${sql.table(table)} as sums on sums.step_name = names.name`;
 
 const names = (scope: Scope): Condition[] => [
   oneOf('stage', scope.stages),
@@ -76,12 +64,16 @@ const names = (scope: Scope): Condition[] => [
 
 const grouped = (columns: readonly RawBuilder<unknown>[]) => sql.join([sql`bucket`, ...columns]);
 
-const fromSums = (scope: Scope, { table, time, by, where }: Sums): RawBuilder<Row> => sql`
+function fromSums(scope: Scope, by: readonly StepKey[], { time, window }: Spans): RawBuilder<Row> {
+  const table = (isUse(scope, by) ? USE : STEPS)[time];
+  const isByStep = (table === 'weekly_steps' || table === 'daily_steps') && scope.step === undefined;
+  return sql`
     select ${selected(by, (key) => COLUMNS[key])}, ${bucketOf(time, scope.bucketMs)} as bucket,
       sum(executions) as executions, sum(reporting) as reporting, sum(input_tokens) as "inputTokens", sum(output_tokens) as "outputTokens",
       sum(cost) as cost, sum(unpriced) as unpriced, sum(duration_ms) as "durationMs"
-    from ${table === 'daily_steps' && scope.step === undefined ? BY_STEP : sql.table(table)} where ${all([...names(scope), ...where])}
+    from ${isByStep ? byStep(table) : sql.table(table)} where ${all([...names(scope), ...within(time, window)])}
     group by ${grouped(by.map((key) => sql.ref(COLUMNS[key])))}`;
+}
 
 /** The rows of a part of an hour, found by the names that its sums have. */
 function fromRows(scope: Scope, by: readonly StepKey[], edge: { from: number; to: number }): RawBuilder<Row> {

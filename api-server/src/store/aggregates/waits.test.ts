@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { DAY_MS } from '../../analytics/window.ts';
+import { DAY_MS, WEEK_MS } from '../../analytics/window.ts';
 import { HOUR_MS } from '../../runs/state/hourly.ts';
 import { NOW, openTestStore, type TestStore } from '../../web/fixtures/store.ts';
 import { closeDays } from './daily/close-days.ts';
@@ -16,13 +16,19 @@ afterEach(() => store.close());
 const never = new AbortController().signal;
 const LONG_AGO = NOW - 20 * DAY_MS;
 
-/** A completed run of ten seconds of work; `waits` are questions to people, as hours from its start. */
+/** A completed run with ten seconds of work, if not said otherwise; `waits` are questions to people, as hours from its start. */
 async function addRun(
   n: number,
   {
     waits = [],
+    seconds = 10,
     ...more
-  }: { waits?: readonly (readonly [number, number])[]; pipeline_name?: string; parent_run_id?: string },
+  }: {
+    waits?: readonly (readonly [number, number])[];
+    seconds?: number;
+    pipeline_name?: string;
+    parent_run_id?: string;
+  },
 ): Promise<string> {
   const triggered_at = LONG_AGO + n * 1000;
   const hours = Math.max(0, ...waits.map(([, to]) => to));
@@ -30,7 +36,7 @@ async function addRun(
     pipeline_name: 'asks',
     ...more,
     triggered_at,
-    completed_at: triggered_at + 10_000 + hours * HOUR_MS,
+    completed_at: triggered_at + seconds * 1000 + hours * HOUR_MS,
   };
   const id = await store.addRun(n, values);
   for (const [at, [from, to]] of waits.entries())
@@ -105,6 +111,22 @@ test('the time in which people were asked is apart from machine time, also in th
   expect(nearly(await p95s(30))).toEqual({ asks: [3, 0, 3], twice: [2, 0, 2], quick: [0, 0, null] });
   const [machine] = Object.values(await p95s(30)).map(([, seconds]) => seconds);
   expect(Math.abs(machine! - 10)).toBeLessThan(0.1);
+});
+
+test('in the sum of a week machine time is that of all its days, also of those in which nobody was asked', async () => {
+  const week = LONG_AGO - (LONG_AGO % WEEK_MS) + WEEK_MS;
+  const at = (day: number) => (week + day * DAY_MS - LONG_AGO) / 1000;
+  await addRun(at(0), { waits: [[0, 3]] });
+  await addRun(at(5), { seconds: 600 });
+  await addRun(at(7), { pipeline_name: 'next-week' });
+  expect(await closeDays({ database: store.database, now: NOW, signal: never })).toBe(3);
+  await store.database.write((tx) =>
+    tx.db
+      .deleteFrom('daily_durations')
+      .where('day', '<', week + WEEK_MS)
+      .execute(),
+  );
+  expect((await p95s(30))['asks']?.map((seconds) => Math.round((seconds ?? 0) / 60))).toEqual([180, 10, 180]);
 });
 
 test('a question counts for the window of its run, however late it is asked', async () => {

@@ -44,6 +44,11 @@ export interface Tables {
   daily_use: Omit<HourlyStep, 'hour' | 'step_name' | 'agent' | 'provider' | 'model' | 'status'> & { day: number };
   daily_steps: Omit<HourlyStep, 'hour'> & { day: number };
   daily_durations: { step_name: string; day: number; pipeline_name: string; stage: string; counts: string };
+  /** The same of closed weeks; sketches of runs alone. */
+  weekly_runs: Omit<HourlyRun, 'hour'> & { week: number };
+  weekly_use: Omit<Tables['daily_use'], 'day'> & { week: number };
+  weekly_steps: Omit<HourlyStep, 'hour'> & { week: number };
+  weekly_durations: Omit<Tables['daily_durations'], 'day'> & { week: number };
   /** Runs of which, or of a step of which, there was ever a mark. */
   marked_runs: { run_id: string; seq: number; pipeline_name: string; stage: string; triggered_at: number };
   /** How often the executions of closed days used a prompt. */

@@ -5,13 +5,14 @@ import { HOUR_MS } from '../../../runs/state/hourly.ts';
 import { ACTIVE_RUN_STATUSES, STAGES } from '../../../runs/state/model.ts';
 import type { Database } from '../../db/database.ts';
 import { dialectOf } from '../../db/dialect.ts';
-import { KEYED, SUMMED } from '../../db/hourly-sums.ts';
+import { SUMMED } from '../../db/hourly-sums.ts';
 import { isExecution } from '../../db/rows/executions.ts';
 import type { Tables } from '../../db/schema.ts';
-import { columns, statement } from '../../db/statement.ts';
 import { lastMark, setMark } from '../../tables/marks.ts';
 import { joinWaits, MS_OF, SKETCH_OF, type Timed } from '../waits.ts';
+import { closeWeeks } from './close-weeks.ts';
 import { CLOSED } from './closed-days.ts';
+import { inserts, insertAll, RUN_NAMES, STEP_NAMES, summed, USE_NAMES } from './store-sums.ts';
 
 export interface CloseDaysDeps {
   database: Pick<Database, 'db' | 'reader' | 'write'>;
@@ -22,17 +23,19 @@ export interface CloseDaysDeps {
 
 /** After a day, for clocks that differ. */
 const SETTLED_MS = HOUR_MS;
-/** Rows that one transaction writes. */
-const BATCH = 100;
 
 /**
  * Sums the days that are over and of which no run goes on: nothing adds to them any more. Each day is read off the event loop
- * and written in small transactions; where a process ends in the middle, the next call does the day again. Answers how many days.
+ * and written in small transactions; where a process ends in the middle, the next call does the day again. Then does so with the weeks that
+ * are over. Answers how many days.
  */
 export async function closeDays({ database, now, signal, progress }: CloseDaysDeps): Promise<number> {
   for (let closed = 0; ; closed += 1) {
     const day = signal.aborted ? null : await nextDay(database.reader(signal), now);
-    if (day === null) return closed;
+    if (day === null) {
+      await closeWeeks({ database, signal });
+      return closed;
+    }
     await closeDay(database, day, signal);
     progress?.(day);
   }
@@ -62,53 +65,25 @@ async function nextDay(db: Kysely<Tables>, now: number): Promise<number | null> 
 
 async function closeDay(database: CloseDaysDeps['database'], day: number, signal: AbortSignal): Promise<void> {
   const db = database.reader(signal);
+  const window = { from: day, to: day + DAY_MS };
+  const sum = async (of: 'hourly_runs' | 'hourly_steps', keys: readonly string[]) =>
+    (await summed(db, { from: of, of, time: 'hour', window, keys })).map((row) => ({ day, ...row }));
   const sums = [
-    [insertRuns, await summed(db, { from: 'hourly_runs', day, keys: KEYED.hourly_runs })],
-    [insertUse, await summed(db, { from: 'hourly_steps', day, keys: USE })],
-    [insertSteps, await summed(db, { from: 'hourly_steps', day, keys: KEYED.hourly_steps })],
+    [insertRuns, await sum('hourly_runs', RUN_NAMES)],
+    [insertUse, await sum('hourly_steps', USE_NAMES)],
+    [insertSteps, await sum('hourly_steps', STEP_NAMES)],
     [insertDurations, await runDurations(db, day, 'total')],
     ...(await waitDurations(db, day)).map((rows) => [insertDurations, rows] as const),
     [insertDurations, await stepDurations(db, day)],
   ] as const;
-  for (const [insert, rows] of sums) {
-    for (let at = 0; at < rows.length; at += BATCH)
-      await database.write(async (tx) => {
-        await Promise.all(rows.slice(at, at + BATCH).map(async (row) => tx.run(insert, row)));
-      });
-  }
+  for (const [insert, rows] of sums) await insertAll(database, insert, rows);
   await database.write((tx) => setMark(tx, CLOSED, day + DAY_MS));
 }
 
-/** A row of a day; one that is there is the same, from before a process ended. */
-const inserts = (table: 'daily_runs' | 'daily_use' | 'daily_steps' | 'daily_durations', names: readonly string[]) =>
-  statement<object>((db, slot) =>
-    db
-      .insertInto(table)
-      .values(columns(slot, names as never) as never)
-      .onConflict((conflict) => conflict.doNothing()),
-  );
-
-const ofDay = (keys: readonly string[]) => keys.map((key) => (key === 'hour' ? 'day' : key));
-const USE = ['hour', 'pipeline_name', 'stage', 'team', 'cost_source'] as const;
-
-const insertRuns = inserts('daily_runs', [...ofDay(KEYED.hourly_runs), ...SUMMED.hourly_runs]);
-const insertUse = inserts('daily_use', [...ofDay(USE), ...SUMMED.hourly_steps]);
-const insertSteps = inserts('daily_steps', [...ofDay(KEYED.hourly_steps), ...SUMMED.hourly_steps]);
+const insertRuns = inserts('daily_runs', ['day', ...RUN_NAMES, ...SUMMED.hourly_runs]);
+const insertUse = inserts('daily_use', ['day', ...USE_NAMES, ...SUMMED.hourly_steps]);
+const insertSteps = inserts('daily_steps', ['day', ...STEP_NAMES, ...SUMMED.hourly_steps]);
 const insertDurations = inserts('daily_durations', ['step_name', 'day', 'pipeline_name', 'stage', 'counts']);
-
-interface Summed {
-  from: 'hourly_runs' | 'hourly_steps';
-  day: number;
-  keys: readonly string[];
-}
-
-async function summed(db: Kysely<Tables>, { from, day, keys }: Summed): Promise<object[]> {
-  const names = sql.join(keys.filter((key) => key !== 'hour').map((key) => sql.ref(key)));
-  const sums = sql.join(SUMMED[from].map((column) => sql`sum(${sql.ref(column)}) as ${sql.ref(column)}`));
-  const { rows } = await sql<object>`select ${names}, ${sums} from ${sql.table(from)}
-    where hour >= ${day} and hour < ${day + DAY_MS} group by ${names}`.execute(db);
-  return rows.map((row) => ({ day, ...row }));
-}
 
 /** The number of the bucket of a sketch that a duration is in, as `analytics/sketch.ts` counts them. */
 export const bucketOfDuration = (ms: RawBuilder<number>): RawBuilder<number> => {

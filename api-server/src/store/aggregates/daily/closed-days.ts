@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { DAY_MS, type Window } from '../../../analytics/window.ts';
+import { DAY_MS, WEEK_MS, type Window } from '../../../analytics/window.ts';
 import type { Tables } from '../../db/schema.ts';
 import { lastMark } from '../../tables/marks.ts';
 import type { Scope } from '../scope.ts';
@@ -7,11 +7,20 @@ import type { Scope } from '../scope.ts';
 /** The name of the number that says before which day all sums are there. */
 export const CLOSED = 'daily_sums';
 
-const beginOfDay = (at: number): number => at - (at % DAY_MS);
+/** The name of the number that says before which week all sums are there. */
+export const WEEKS_CLOSED = 'weekly_sums';
 
-/** All days before this moment are summed; null before the first, and where buckets are narrower than a day. */
-export async function closedUntil(db: Kysely<Tables>, { bucketMs = DAY_MS }: Scope): Promise<number | null> {
-  return bucketMs % DAY_MS === 0 ? lastMark(db, CLOSED) : null;
+/** All days and all weeks before these moments are summed; null before the first, and where buckets are narrower. */
+export interface Closed {
+  days: number | null;
+  weeks: number | null;
+}
+
+export async function closedUntil(db: Kysely<Tables>, { bucketMs = WEEK_MS }: Scope): Promise<Closed> {
+  const marks = await db.selectFrom('marks').selectAll().where('name', 'in', [CLOSED, WEEKS_CLOSED]).execute();
+  const until = (mark: string, width: number): number | null =>
+    bucketMs % width === 0 ? (marks.find(({ name }) => name === mark)?.value ?? null) : null;
+  return { days: until(CLOSED, DAY_MS), weeks: until(WEEKS_CLOSED, WEEK_MS) };
 }
 
 /** The oldest closed day from the one that `mark` names on of which `table` has sums; null where there is none. */
@@ -25,32 +34,34 @@ export async function nextClosedDay(
     select hour from ${sql.table(table)} where hour >= ${done ?? 0} and hour < ${closed ?? 0} order by hour limit 1`.execute(
     db,
   );
-  return rows[0] === undefined ? null : beginOfDay(rows[0].hour);
+  return rows[0] === undefined ? null : rows[0].hour - (rows[0].hour % DAY_MS);
 }
 
-export interface DaysIn {
-  days: { from: number | null; to: number };
-  /** What of the window is before and behind them. */
+export interface WholeIn {
+  whole: { from: number | null; to: number };
+  /** What of the window is before and behind it. */
   rest: Window[];
 }
 
-/** The closed days that are wholly in a window; null where there is none. */
-export function daysIn({ from, to }: Window, closed: number | null): DaysIn | null {
+/** The closed days, or weeks, that are wholly in a window; null where there is none. */
+export function wholeIn({ from, to }: Window, width: number, closed: number | null): WholeIn | null {
   if (closed === null) return null;
-  const last = Math.min(to === null ? closed : beginOfDay(to), closed);
+  const beginOf = (at: number): number => at - (at % width);
+  const last = Math.min(to === null ? closed : beginOf(to), closed);
   const behind = last === to ? [] : [{ from: last, to }];
-  if (from === null) return { days: { from, to: last }, rest: behind };
-  const first = beginOfDay(from + DAY_MS - 1);
+  if (from === null) return { whole: { from, to: last }, rest: behind };
+  const first = beginOf(from + width - 1);
   if (first >= last) return null;
-  return { days: { from: first, to: last }, rest: [...(from < first ? [{ from, to: first }] : []), ...behind] };
+  return { whole: { from: first, to: last }, rest: [...(from < first ? [{ from, to: first }] : []), ...behind] };
 }
 
 /** Windows with no more closed days than this have exact percentiles. */
 export const EXACT_DAYS = 7;
 
 /** The closed days of a long window, whose durations sketches say; null for a short one. */
-export async function sketchedDays(db: Kysely<Tables>, scope: Scope): Promise<DaysIn | null> {
-  const found = daysIn(scope.window, await closedUntil(db, scope));
-  const isShort = found !== null && found.days.from !== null && found.days.to - found.days.from <= EXACT_DAYS * DAY_MS;
+export function sketchedDays(window: Window, { days }: Closed): WholeIn | null {
+  const found = wholeIn(window, DAY_MS, days);
+  const isShort =
+    found !== null && found.whole.from !== null && found.whole.to - found.whole.from <= EXACT_DAYS * DAY_MS;
   return isShort ? null : found;
 }

@@ -3,18 +3,19 @@ import { type Kysely, sql } from 'kysely';
 import type { RunTally } from '../../../analytics/run-tally.ts';
 import { addStored, type Sketch } from '../../../analytics/sketch.ts';
 import type { By } from '../../../analytics/sums.ts';
-import type { Window } from '../../../analytics/window.ts';
 import type { Tables } from '../../db/schema.ts';
 import { all, bucketOf, equals, oneOf, type Scope, within } from '../scope.ts';
 import { SKETCH_OF } from '../waits.ts';
+import type { Spans } from './sum-parts.ts';
 
 /** Texts that are added in one turn of the event loop. */
 const IN_ONE_TURN = 300;
+const DURATIONS = { week: 'weekly_durations', day: 'daily_durations' } as const;
 const BY: readonly By[] = ['pipeline', 'bucket', 'all'];
 
 interface Stored {
   what: string;
-  day: number;
+  at: number;
   stage: string;
   pipeline: string;
   bucket: number;
@@ -22,21 +23,22 @@ interface Stored {
   counts: string;
 }
 
-/** Adds the durations of closed days, as they were summed when the days were closed. */
+/** Adds the durations of closed weeks or days, as they were summed when these were closed. */
 export async function addSketches(
   db: Kysely<Tables>,
-  { scope, days }: { scope: Scope; days: Window },
+  scope: Scope,
+  { time, window }: Spans<'week' | 'day'>,
   tally: RunTally<Sketch>,
 ): Promise<void> {
   const where = all([
     oneOf('step_name', Object.values(SKETCH_OF)),
     oneOf('stage', scope.stages),
     ...equals('pipeline_name', scope.pipeline),
-    ...within('day', days),
+    ...within(time, window),
   ]);
-  const { rows } = await sql<Stored>`select step_name as what, day, stage, pipeline_name as pipeline,
-    ${bucketOf('day', scope.bucketMs)} as bucket, counts from daily_durations where ${where}`.execute(db);
-  const keyOf = ({ day, stage, pipeline }: Stored) => `${day} ${stage} ${pipeline}`;
+  const { rows } = await sql<Stored>`select step_name as what, ${sql.ref(time)} as at, stage, pipeline_name as pipeline,
+    ${bucketOf(time, scope.bucketMs)} as bucket, counts from ${sql.table(DURATIONS[time])} where ${where}`.execute(db);
+  const keyOf = ({ at, stage, pipeline }: Stored) => `${at} ${stage} ${pipeline}`;
   const waited = new Set(rows.filter(({ what }) => what === SKETCH_OF.machine).map(keyOf));
   for (const [n, row] of rows.entries()) {
     const of = { pipeline: row.pipeline, bucket: row.bucket, all: '' };
@@ -49,7 +51,7 @@ export async function addSketches(
   }
 }
 
-/** A pipeline's day in which no run waited for people has one sketch for its total and its machine time. */
+/** A pipeline's day or week in which no run waited for people has one sketch for its total and its machine time. */
 function sketchesOf(what: string, isBoth: boolean): (keyof typeof SKETCH_OF)[] {
   switch (what) {
     case SKETCH_OF.machine:

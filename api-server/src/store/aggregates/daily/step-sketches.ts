@@ -7,7 +7,7 @@ import { isExecution } from '../../db/rows/executions.ts';
 import type { Tables } from '../../db/schema.ts';
 import { all, type Condition, equals, executionFilter, keyed, oneOf, type Scope, within } from '../scope.ts';
 import { bucketOfDuration } from './close-days.ts';
-import { sketchedDays } from './closed-days.ts';
+import { closedUntil, sketchedDays } from './closed-days.ts';
 
 /** Texts that are added in one turn of the event loop. */
 const IN_ONE_TURN = 300;
@@ -19,9 +19,9 @@ type StepScope = Scope & { step: string };
  * those of one are of days in which all executions of the step in a pipeline were its own. Null where the window is short: then they are read exactly.
  */
 export async function stepSketch(db: Kysely<Tables>, scope: StepScope): Promise<Sketch | null> {
-  const found = await sketchedDays(db, scope);
+  const found = sketchedDays(scope.window, await closedUntil(db, scope));
   if (found === null) return null;
-  const days = daysOf(scope, found.days);
+  const days = daysOf(scope, found.whole);
   const counted = await Promise.all([
     storedCounts(db, scope, days),
     mixedDays(db, scope, days),
