@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import cookie from '@fastify/cookie';
 import { clientErrorHandler } from '@signalbox/crds/process/client-error';
-import { cutUnread, inTurn } from '@signalbox/crds/process/fair-connections';
-import { SLOW_CLIENTS } from '@signalbox/crds/process/slow-clients';
+import { fairServer } from '@signalbox/crds/process/fair-connections';
 import fastify, {
   type onErrorHookHandler,
   LogController,
@@ -62,8 +61,6 @@ export async function createServer(
   });
   const servedAt = createPathLookup(routes);
 
-  cutUnread(app.server);
-  app.addHook('onRequest', (_request, reply, done) => inTurn(reply.raw, done));
   app.addHook('onRequest', (request, _reply, done) => {
     if (mayHaveSession(request)) auth.look(request).then(() => done(), done);
     else done();
@@ -101,11 +98,10 @@ function createApp(
 ): FastifyInstance {
   const quiet = log.child({}, { level: 'warn' });
   const app = fastify({
-    ...(tls ? { https: { ...SLOW_CLIENTS, ...tlsOptions(tls) } } : { http: SLOW_CLIENTS }),
+    serverFactory: (listener) => fairServer(listener, { tls: tls && tlsOptions(tls) }),
     bodyLimit: maxBodyBytes,
     // Address, host and protocol come from a trusted proxy, otherwise from the connection.
     trustProxy: forwardedAllowIps.includes('*') || forwardedAllowIps,
-    requestTimeout: SLOW_CLIENTS.requestTimeout,
     return503OnClosing: false,
     routerOptions: { maxParamLength: 512, ignoreTrailingSlash: false },
     genReqId: requestIds(),

@@ -1,6 +1,5 @@
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { SLOW_CLIENTS } from '@signalbox/crds/process/slow-clients';
+import { fairServer } from '@signalbox/crds/process/fair-connections';
 
 export interface HealthDeps {
   host: string;
@@ -18,7 +17,7 @@ export interface HealthServer {
 
 /** Serves `/healthz`, `/readyz` and `/metrics`. */
 export async function startHealthServer({ host, port, notReady, metrics }: HealthDeps): Promise<HealthServer> {
-  const server = createServer(SLOW_CLIENTS, (request, response) => {
+  const server = fairServer((request, response) => {
     const answer = (status: number, text: string, contentType = 'text/plain; charset=utf-8') =>
       response.writeHead(status, { 'content-type': contentType }).end(text);
     const path = request.url?.split('?', 1)[0];

@@ -1,24 +1,76 @@
-import type { Server, ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type ServerOptions as TlsOptions } from 'node:https';
 import type { Socket } from 'node:net';
+import { SLOW_CLIENTS } from './slow-clients.ts';
 
 /** How long an answer may wait for a client that takes nothing of it. */
-export const UNREAD_MS = 60_000;
+const UNREAD_MS = 60_000;
+/** Requests of one connection that wait for the answer before theirs. */
+const MAX_WAITING = 100;
+
+interface FairOptions extends Pick<ServerOptions, 'shouldUpgradeCallback'> {
+  /** Null: without TLS. */
+  tls?: TlsOptions | null;
+  unreadMs?: number;
+}
+
+/** Every HTTP server of this project: no client takes it from the others, by being slow or by being fast. */
+export function fairServer(
+  listener: RequestListener,
+  { tls, unreadMs = UNREAD_MS, ...options }: FairOptions = {},
+): Server {
+  const fairly: RequestListener = (request, response) => inTurn(response, () => listener(request, response));
+  const server = tls
+    ? createTlsServer({ ...SLOW_CLIENTS, ...options, ...tls }, fairly)
+    : createServer({ ...SLOW_CLIENTS, ...options }, fairly);
+  server.on(tls ? 'secureConnection' : 'connection', readInPieces);
+  cutUnread(server, unreadMs);
+  return server;
+}
+
+const PIECE_BYTES = 4 * 1024;
+const nothing = () => undefined;
+
+/** Node reads 64 KiB at once, and parses all requests in that, also where the first of them ends the connection. */
+function readInPieces(socket: Socket): void {
+  // Else the parser reads the socket by itself.
+  socket.on('data', nothing).off('data', nothing);
+  const push = socket.push.bind(socket);
+  socket.push = (chunk: Buffer | null, encoding) => {
+    if (chunk === null) return push(null);
+    let wantsMore = true;
+    for (let at = 0; at < chunk.length && !socket.destroyed; at += PIECE_BYTES)
+      wantsMore = push(chunk.subarray(at, at + PIECE_BYTES), encoding);
+    return wantsMore;
+  };
+}
+
+const waiting = new WeakMap<Socket, number>();
 
 /**
- * Handles one request of a connection at a time, each in a turn of the event loop of its own: a client may send a thousand in
- * one packet, and all that others ask for meanwhile would wait for their answers. `go` is not called where the client leaves before.
+ * Handles one request of a connection at a time, each in a turn of the event loop of its own: a client may send a hundred in
+ * one packet, and all that others ask for meanwhile would wait for their answers. One that sends more at once is cut off, for
+ * Node reads them all. `go` is not called where the client leaves before.
  */
-export function inTurn(response: Pick<ServerResponse, 'socket' | 'once'>, go: () => void): void {
+function inTurn(response: ServerResponse, go: () => void): void {
+  const { socket } = response.req;
+  if (socket.destroyed) return;
   // An answer has no socket while one before it is not sent.
   if (response.socket !== null) return go();
-  response.once('socket', () => setImmediate(go));
+  const before = waiting.get(socket) ?? 0;
+  if (before === MAX_WAITING) return void socket.destroy();
+  waiting.set(socket, before + 1);
+  response.once('socket', () => {
+    waiting.set(socket, (waiting.get(socket) ?? 0) - 1);
+    setImmediate(go);
+  });
 }
 
 /**
  * Closes connections whose client takes nothing of its answer for so long. One whose answer is not made yet may stay, and an idle
  * one is closed after the server's `keepAliveTimeout`, as without this.
  */
-export function cutUnread(server: Server, milliseconds = UNREAD_MS): void {
+function cutUnread(server: Server, milliseconds: number): void {
   server.setTimeout(milliseconds, (socket: Socket) => {
     const isIdle = socket.timeout !== milliseconds;
     if (isIdle || socket.writableLength > 0) socket.destroy();

@@ -5,6 +5,7 @@
 export const SLOW_CLIENTS = {
   headersTimeout: 20_000,
   requestTimeout: 20_000,
+  keepAliveTimeout: 72_000,
   connectionsCheckingInterval: 2_000,
   /** Of TLS. */
   handshakeTimeout: 20_000,

@@ -11,8 +11,7 @@ import fastify, {
   type RawServerDefault,
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import { cutUnread, inTurn } from '@signalbox/crds/process/fair-connections';
-import { SLOW_CLIENTS } from '@signalbox/crds/process/slow-clients';
+import { fairServer } from '@signalbox/crds/process/fair-connections';
 import type { z } from 'zod';
 import { type AccessDeps, authorize, requireScope } from './access.ts';
 import { BODY_LIMIT, createErrorHandler, invalid, invalidBody, type OnBug } from './errors.ts';
@@ -49,15 +48,14 @@ export function createApp(deps: AppDeps): App {
   const sendError = createErrorHandler(deps.onBug);
   const app = fastify({
     bodyLimit: BODY_LIMIT,
-    requestTimeout: SLOW_CLIENTS.requestTimeout,
     forceCloseConnections: true,
     // Called before any hook: an address that cannot be decoded belongs to no route.
     frameworkErrors: (_: Error, request: FastifyRequest, reply: FastifyReply) =>
       void sendError(addressError(request, deps), request, reply),
     clientErrorHandler: clientErrorHandler((_type, message) => invalidBody(message)),
     routerOptions: { maxParamLength: MAX_ADDRESS_CHARS },
-    [deps.tls ? 'https' : 'http']: { ...SLOW_CLIENTS, ...deps.tls, shouldUpgradeCallback },
-  } as { bodyLimit: number });
+    serverFactory: (listener) => fairServer(listener, { tls: deps.tls, shouldUpgradeCallback }),
+  });
   readJson(app);
   app.setValidatorCompiler<z.ZodType>(({ schema }) => (data) => {
     const parsed = schema.safeParse(data);
@@ -65,8 +63,6 @@ export function createApp(deps: AppDeps): App {
   });
   // Answers are sent as they are: their types are checked by the compiler, their values in tests.
   app.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
-  cutUnread(app.server);
-  app.addHook('onRequest', (_request, reply, done) => inTurn(reply.raw, done));
   // Before the body is read.
   app.addHook('onRequest', async (request) => authorize(request, deps));
   app.addHook('preValidation', async (request) => {

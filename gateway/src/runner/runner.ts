@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type RpcRequest, rpcError } from '@signalbox/crds';
 import { createCompute } from '@signalbox/crds/process/compute';
-import { SLOW_CLIENTS } from '@signalbox/crds/process/slow-clients';
+import { fairServer } from '@signalbox/crds/process/fair-connections';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import { createRunnerAuthenticate } from '../identity/runner-token.ts';
 import type { Log } from '../observability/log.ts';
@@ -170,7 +170,7 @@ function perform({ job, run, configured, podTools }: Work): ReturnType<typeof ru
 
 /** For the pod's probes. */
 function healthServer(health: () => object): Server {
-  return createServer(SLOW_CLIENTS, (request, response) => {
+  return fairServer((request, response) => {
     const isHealth = request.method === 'GET' && request.url === '/health';
     response.writeHead(isHealth ? 200 : 404, { 'content-type': 'application/json' });
     response.end(

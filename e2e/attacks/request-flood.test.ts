@@ -1,0 +1,51 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scratchDirectory } from '../support/scratch.ts';
+import { type Service, startService } from '../support/start-service.ts';
+import { MAX_HEALTH_MS, probeHealth } from './probe-health.ts';
+
+const scratch = scratchDirectory('request-flood-');
+let services: Service[] = [];
+beforeAll(async () => {
+  const write = (name: string, config: object) => {
+    const path = join(scratch.path, name);
+    writeFileSync(path, JSON.stringify({ server: { host: '127.0.0.1', port: 0 }, ...config }));
+    return path;
+  };
+  const tokens = [{ name: 'viewer', token: 'viewer-of-the-test', role: 'viewer' }];
+  services = await Promise.all([
+    startService('gateway', write('gateway.yaml', { identity_dir: 'identity' })),
+    startService('api-server', write('api-server.yaml', { database: { url: 'sqlite:flood.db' }, auth: { tokens } })),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all(services.map((service) => service.stop()));
+  scratch.remove();
+});
+
+const megabytes = ({ pid }: Service): number =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+
+/** A client without a token asks for more at once than anybody answers; resolves when it is cut off. */
+function flood({ url }: Service): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const requests = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(30_000);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => void socket.write(requests));
+    socket.resume().on('error', () => undefined);
+    socket.once('close', () => resolve());
+  });
+}
+
+test('who sends a million requests without waiting for answers is cut off, and neither time nor memory is lost', async () => {
+  for (const service of services) {
+    const before = megabytes(service);
+    const health = probeHealth(service.url);
+    await Promise.all(Array.from({ length: 40 }, () => flood(service)));
+    expect(megabytes(service) - before).toBeLessThan(256);
+    expect(health.slowest()).toBeLessThan(MAX_HEALTH_MS);
+    health.stop();
+  }
+});
