@@ -8,6 +8,7 @@ export * from './kinds/evidence.ts';
 export * from './language/expression.ts';
 export { LIMITS } from './kinds/fields.ts';
 export * from './hash.ts';
+export * from './kinds/image-server.ts';
 export * from './json-depth.ts';
 export * from './resolve/issue-words.ts';
 export * from './language/json-schema.ts';

@@ -15,7 +15,20 @@ const KINDS = ['networkpolicy', 'service', 'deployment'] as const;
 const GATEWAY_CONFIG = {
   providers: { demo: { type: 'demo' } },
   mcp_servers: {
-    metrics: { image: 'metrics:1', port: 9000, env: { TOKEN: { secret: { name: 'metrics', key: 'token' } } } },
+    metrics: {
+      image: 'metrics:1',
+      command: ['node', 'serve.js'],
+      args: ['--verbose'],
+      port: 9000,
+      env: { TOKEN: { secret: { name: 'metrics', key: 'token' } } },
+      env_from: [{ configMap: { name: 'levels' }, prefix: 'LEVEL_' }, { secret: { name: 'keys' } }],
+      volumes: [
+        { mount_path: '/scratch', emptyDir: {} },
+        { mount_path: '/etc/metrics', configMap: { name: 'queries', items: [{ key: 'all', path: 'all.yaml' }] } },
+        { mount_path: '/run/token', secret: { name: 'token' } },
+      ],
+      egress: [{ to: [{ ipBlock: { cidr: '192.0.2.0/24' } }], ports: [{ port: 443 }] }],
+    },
   },
 };
 

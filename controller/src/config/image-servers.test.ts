@@ -27,7 +27,18 @@ mcp_servers:
 test.each([
   ['mcp_servers: {a: {image: "x:1"}}', 'mcp_servers.a.port'],
   ['mcp_servers: {a: {image: "x:1", port: 9000, env: {A: {secret: {name: s}}}}}', 'mcp_servers.a.env.A'],
-  ['mcp_servers: {a: {image: "${REGISTRY}/x", port: 9000}}', 'mcp_servers.a.image: ${ENV} is not possible'],
+  ['mcp_servers: {a: {image: "${REGISTRY}/x", port: 9000}}', 'mcp_servers.a: ${ENV} is not possible'],
+  ['mcp_servers: {a: {image: "x:1", port: 9000, args: ["${TOKEN}"]}}', 'mcp_servers.a: ${ENV} is not possible'],
+  ['mcp_servers: {a: {image: "x:1", port: 9000, command: node}}', 'mcp_servers.a.command'],
+  ['mcp_servers: {a: {image: "x:1", port: 9000, env_from: [{prefix: A}]}}', 'exactly one of secret, configMap'],
+  [
+    'mcp_servers: {a: {image: "x:1", port: 9000, volumes: [{mount_path: /x, hostPath: {path: /}}]}}',
+    'mcp_servers.a.volumes.0',
+  ],
+  [
+    'mcp_servers: {a: {image: "x:1", port: 9000, volumes: [{mount_path: /x/../etc, emptyDir: {}}]}}',
+    'mcp_servers.a.volumes.0.mount_path',
+  ],
 ])('%s ends the start with the key', (text, key) => {
   expect(() => readImageServers([file(text)])).toThrow(key);
 });

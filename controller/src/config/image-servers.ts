@@ -1,16 +1,10 @@
+import { ImageServer as Schema } from '@signalbox/crds';
 import { z } from 'zod';
 import { parseFile } from './operator.ts';
 
-const Secret = z.object({ secret: z.object({ name: z.string().min(1), key: z.string().min(1) }) });
-
-/** An entry of `mcp_servers` that is an image: a container in the pods of the agents that list it. */
-export const ImageServer = z.looseObject({
-  image: z.string().min(1),
-  port: z.number().int().min(1).max(65_535),
-  env: z.record(z.string(), z.union([z.string(), Secret])).default({}),
-  resources: z.record(z.string(), z.unknown()).optional(),
-});
-export type ImageServer = z.infer<typeof ImageServer>;
+/** With the keys that only the gateway reads: a change of them rolls the pods too. */
+const Entry = Schema.loose();
+export type ImageServer = z.infer<typeof Entry>;
 export type ImageServers = ReadonlyMap<string, ImageServer>;
 
 const Servers = z.looseObject({ mcp_servers: z.record(z.string(), z.looseObject({})).nullish() });
@@ -27,11 +21,11 @@ export function readImageServers(files: readonly string[]): ImageServers {
 }
 
 function readOne(file: string, name: string, entry: object): ImageServer {
-  const parsed = ImageServer.safeParse(entry);
+  const parsed = Entry.safeParse(entry);
   const [issue] = parsed.error?.issues ?? [];
   const place = [`${file}: mcp_servers.${name}`, ...(issue?.path ?? [])].join('.');
   if (!parsed.success) throw new Error(`${place}: ${issue?.message}`);
   // Only the gateway could fill `${ENV}`, from its own environment.
-  if (parsed.data.image.includes('${')) throw new Error(`${place}.image: \${ENV} is not possible for an image server`);
+  if (JSON.stringify(entry).includes('${')) throw new Error(`${place}: \${ENV} is not possible for an image server`);
   return parsed.data;
 }

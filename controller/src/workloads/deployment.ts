@@ -4,7 +4,7 @@ import { labelsOf, selectorOf } from '../objects/child-object.ts';
 import { type PodAgent, RUNNER_PORT } from '../plan/placement.ts';
 import type { NamedServer, WorkloadSettings } from './settings.ts';
 import { CONTAINER_SECURITY, POD_SECURITY } from './security.ts';
-import { toolSidecar } from './sidecar.ts';
+import { toolSidecar, toolVolumes } from './sidecar.ts';
 
 /** Hash of what pods depend on and their template does not show, so that a change rolls them. */
 export const CHECKSUM = `${GROUP}/checksum`;
@@ -46,7 +46,7 @@ export function agentDeployment({ agent, servers, settings, publicKeys }: Deploy
           : { imagePullSecrets: settings.pullSecrets.map((name) => ({ name })) }),
         initContainers: servers.map(toolSidecar),
         containers: [runner(agent, settings, publicKeys)],
-        volumes: [{ name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }],
+        volumes: [{ name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }, ...servers.flatMap(toolVolumes)],
       },
     },
   };

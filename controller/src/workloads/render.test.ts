@@ -11,6 +11,7 @@ import type { WorkloadSettings } from './settings.ts';
 const server = (given: Partial<ImageServer> = {}): ImageServer => ({
   image: 'metrics:1',
   port: 9000,
+  path: '/mcp',
   env: {},
   ...given,
 });
@@ -151,6 +152,43 @@ test('an image server is a native sidecar that holds its own secret, and nobody 
   expect(JSON.stringify(containers)).not.toContain('secret');
 });
 
+test('an image server starts, is configured and mounts as the operator says, and the runner sees none of it', () => {
+  const imageServers = new Map([
+    [
+      'metrics',
+      server({
+        command: ['node', 'serve.js'],
+        args: ['--port', '9000'],
+        env_from: [{ configMap: { name: 'levels' } }, { secret: { name: 'keys' }, prefix: 'KEY_' }],
+        volumes: [
+          { mount_path: '/scratch', emptyDir: { sizeLimit: '1Gi' } },
+          { mount_path: '/etc/metrics', configMap: { name: 'queries', items: [{ key: 'all', path: 'all.yaml' }] } },
+          { mount_path: '/run/token', secret: { name: 'token' } },
+        ],
+      }),
+    ],
+  ]);
+  const { initContainers, containers, volumes } = podOf({ tools: ['metrics'] }, { imageServers }).spec;
+  expect(initContainers[0]).toMatchObject({
+    command: ['node', 'serve.js'],
+    args: ['--port', '9000'],
+    envFrom: [{ configMapRef: { name: 'levels' } }, { secretRef: { name: 'keys' }, prefix: 'KEY_' }],
+    volumeMounts: [
+      { name: 'tool-metrics-0', mountPath: '/scratch' },
+      { name: 'tool-metrics-1', mountPath: '/etc/metrics', readOnly: true },
+      { name: 'tool-metrics-2', mountPath: '/run/token', readOnly: true },
+    ],
+  });
+  expect(volumes).toEqual([
+    { name: 'tmp', emptyDir: { sizeLimit: '64Mi' } },
+    { name: 'tool-metrics-0', emptyDir: { sizeLimit: '1Gi' } },
+    { name: 'tool-metrics-1', configMap: { name: 'queries', items: [{ key: 'all', path: 'all.yaml' }] } },
+    { name: 'tool-metrics-2', secret: { secretName: 'token' } },
+  ]);
+  expect(containers[0]?.['volumeMounts']).toEqual([{ name: 'tmp', mountPath: '/tmp' }]);
+  expect(JSON.stringify(containers)).not.toMatch(/levels|keys/);
+});
+
 test('a server that lives in the gateway, and one that nobody configured, is no sidecar', () => {
   expect(podOf({ tools: ['elsewhere'] }).spec.initContainers).toEqual([]);
 });
@@ -197,6 +235,26 @@ test('only the gateway may enter; only a tool server may go out', () => {
     ingress: [{ from, ports: [{ port: 18_781, protocol: 'TCP' }] }],
   });
   expect(objects({ tools: ['metrics'] })['NetworkPolicy']!.spec['policyTypes']).toEqual(['Ingress']);
+});
+
+test('tool servers go where the operator lets them; one without `egress` opens the pod', () => {
+  const to443 = { to: [{ ipBlock: { cidr: '192.0.2.0/24' } }], ports: [{ port: 443, protocol: 'TCP' }] };
+  const imageServers = new Map([
+    ['metrics', server({ egress: [to443] })],
+    ['quiet', server({ port: 9001, egress: [] })],
+    ['free', server({ port: 9002 })],
+  ]);
+  const policy = (...tools: string[]) => objects({ tools }, { imageServers })['NetworkPolicy']!.spec;
+  expect(policy('metrics', 'quiet')).toMatchObject({ policyTypes: ['Ingress', 'Egress'] });
+  const [dns, ...others] = policy('metrics', 'quiet')['egress'] as { ports: object[] }[];
+  expect(dns?.ports).toEqual([
+    { port: 53, protocol: 'UDP' },
+    { port: 53, protocol: 'TCP' },
+  ]);
+  expect(others).toEqual([to443]);
+  expect(policy('quiet')).toMatchObject({ policyTypes: ['Ingress', 'Egress'] });
+  expect(policy('quiet')).not.toHaveProperty('egress');
+  expect(policy('metrics', 'free')['policyTypes']).toEqual(['Ingress']);
 });
 
 test('what the agent does, its servers, the image and the key roll the pods; words about it and its number do not', () => {

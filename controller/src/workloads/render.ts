@@ -19,7 +19,7 @@ export function renderAgent(agent: PodAgent, settings: WorkloadSettings, publicK
   return {
     ok: true,
     objects: [
-      child('NetworkPolicy', networkPolicySpec(owner, servers.length > 0, settings)),
+      child('NetworkPolicy', networkPolicySpec(owner, servers, settings)),
       child('Service', {
         clusterIP: 'None',
         selector: selectorOf(owner),

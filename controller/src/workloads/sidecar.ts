@@ -8,13 +8,22 @@ const START_FAILURES = 150;
 
 /** A tool server in the agent's pod: a native sidecar, which starts before the runner and ends after it. */
 export function toolSidecar({ name, server }: NamedServer) {
-  const { image, port, env, resources } = server;
+  const { image, command, args, port, env, env_from: envFrom, volumes, resources } = server;
   const probe = { tcpSocket: { port }, timeoutSeconds: 3 };
   return {
     name: containerName(name),
     image,
     imagePullPolicy: 'IfNotPresent',
     restartPolicy: 'Always',
+    ...(command && { command }),
+    ...(args && { args }),
+    ...(envFrom && {
+      envFrom: envFrom.map(({ secret, configMap, prefix }) => ({
+        ...(secret && { secretRef: { name: secret.name } }),
+        ...(configMap && { configMapRef: { name: configMap.name } }),
+        ...(prefix !== undefined && { prefix }),
+      })),
+    }),
     env: Object.entries(env)
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, value]) =>
@@ -28,10 +37,30 @@ export function toolSidecar({ name, server }: NamedServer) {
     livenessProbe: { ...probe, periodSeconds: 20, failureThreshold: 6 },
     resources: resources ?? RESOURCES,
     securityContext: CONTAINER_SECURITY,
+    ...(volumes && {
+      volumeMounts: volumes.map(({ mount_path: mountPath, emptyDir }, index) => ({
+        name: volumeName(name, index),
+        mountPath,
+        ...(!emptyDir && { readOnly: true }),
+      })),
+    }),
   };
 }
 
-const MAX_NAME = 63;
+/** The volumes of the pod that only this server mounts. */
+export function toolVolumes({ name, server }: NamedServer) {
+  return (server.volumes ?? []).map(({ emptyDir, configMap, secret }, index) => ({
+    name: volumeName(name, index),
+    ...(emptyDir && { emptyDir }),
+    ...(configMap && { configMap }),
+    ...(secret && { secret: { secretName: secret.name, ...(secret.items && { items: secret.items }) } }),
+  }));
+}
+
+const volumeName = (server: string, index: number) => `${containerName(server)}-${index}`;
+
+/** A DNS label has 63 characters; three of them number a volume. */
+const MAX_NAME = 60;
 
 /** A server's name as a DNS label; a changed name ends in a hash, so that two servers never share one. */
 function containerName(server: string): string {

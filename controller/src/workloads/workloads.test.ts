@@ -15,7 +15,7 @@ const SETTINGS: WorkloadSettings = {
   pullSecrets: [],
   gatewayNamespace: 'signalbox',
   gatewayLabels: { app: 'gateway' },
-  imageServers: new Map([['wrong', { image: 'x:1', port: 18_781, env: {} }]]),
+  imageServers: new Map([['wrong', { image: 'x:1', port: 18_781, path: '/mcp', env: {} }]]),
 };
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 

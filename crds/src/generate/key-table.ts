@@ -89,7 +89,8 @@ function merged(list: Row[]): Row[] {
   const byKey = new Map<string, Row>();
   for (const row of list) {
     const known = byKey.get(row.key);
-    const type = known && known.type !== row.type ? `${known.type} ${row.type}` : row.type;
+    const or = known?.type.endsWith('`') ? ' ' : ' or ';
+    const type = known && known.type !== row.type ? `${known.type}${or}${row.type}` : row.type;
     byKey.set(row.key, { ...(known ?? row), type });
   }
   return [...byKey.values()];

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { StdioServer } from '../config/tool-server-schema.ts';
+import { isStdio, type StdioServer } from '../config/tool-server-schema.ts';
 import { type Account, findAccount, mayOpen, maySwitchUser } from '../tools/account.ts';
 import type { ProcessSpec } from '../tools/process-group.ts';
 import { findProgram, type Sandbox, sandboxed, sandboxProblem } from '../tools/sandbox.ts';
@@ -15,7 +15,7 @@ type Decision = { ok: true; isolation: ServerIsolation; warnings: string[] } | {
 export async function openIsolation(options: IsolationOptions): Promise<Result> {
   const { config, environmentShown, log } = options;
   const servers = Object.entries(config.mcp_servers).flatMap(([name, entry]): [string, StdioServer][] =>
-    'command' in entry ? [[name, entry]] : [],
+    isStdio(entry) ? [[name, entry]] : [],
   );
   const namespaces = await probe(servers, options);
   const isolations = new Map<string, ServerIsolation>();

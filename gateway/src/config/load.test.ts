@@ -80,6 +80,9 @@ describe('what ends the start, in one line that names the key', () => {
       'mcp_servers.a.max_timeout_seconds: must be at least the timeout, 30',
     ],
     ['mcp_servers: {a: {image: x, port: 1, env: {K: "${SECRET}"}}}', 'mcp_servers.a.env.K: '],
+    ['mcp_servers: {a: {image: x, port: 1, args: ["-t", "${SECRET}"]}}', 'mcp_servers.a.args.1: '],
+    ['mcp_servers: {a: {image: x, port: 1, command: run}}', 'mcp_servers.a.command: '],
+    ['mcp_servers: {a: {image: x, port: 1, volumes: [{mount_path: /x}]}}', 'needs exactly one of emptyDir'],
     ['tool_policy: {rules: [{deny: {tool: x}}]}', 'tool_policy.rules[0]: a deny rule needs a reason'],
     [
       'tool_policy: {rules: [{deny: {tool: x}, allow: {tool: x}, reason: r}]}',

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { type Environment, namesIn, readSettings } from '@signalbox/crds/process/settings';
 import { GatewayConfig, ProviderConfig } from './schema.ts';
+import { isStdio } from './tool-server-schema.ts';
 
 export type LoadedConfig = { ok: true; config: GatewayConfig } | { ok: false; message: string };
 const NEEDS_ADDRESS = new Set(['openai_compatible', 'azure']);
@@ -59,16 +60,17 @@ function withFiles(loaded: LoadedConfig): LoadedConfig {
 const firstProblem = (config: GatewayConfig, [message]: string[]): LoadedConfig =>
   message === undefined ? { ok: true, config } : { ok: false, message };
 
-/** The references to variables in the `env` of image servers. A secret of such a server belongs into the agent's namespace. */
+/** The references to variables in image servers. A secret of such a server belongs into the agent's namespace. */
 function imageEnvironmentReferences(raw: unknown): string[] {
   const servers = entriesOf(entriesOf(raw).find(([key]) => key === 'mcp_servers')?.[1]);
-  return servers.flatMap(([name, entry]) => {
-    const fields = Object.fromEntries(entriesOf(entry));
-    if (!('image' in fields)) return [];
-    return entriesOf(fields['env'])
-      .filter(([, value]) => namesIn(value).length > 0)
-      .map(([key]) => `mcp_servers.${name}.env.${key}`);
-  });
+  return servers.flatMap(([name, entry]) =>
+    entriesOf(entry).some(([key]) => key === 'image') ? referencesIn(entry, `mcp_servers.${name}`) : [],
+  );
+}
+
+function referencesIn(value: unknown, place: string): string[] {
+  if (namesIn(value).length > 0) return [place];
+  return entriesOf(value).flatMap(([key, inner]) => referencesIn(inner, `${place}.${key}`));
 }
 
 const entriesOf = (value: unknown): [string, unknown][] =>
@@ -88,7 +90,7 @@ function withAbsolutePaths(config: GatewayConfig, baseDir: string): GatewayConfi
   const at = (path: string) => resolve(baseDir, path);
   const servers = Object.entries(config.mcp_servers).map(([name, entry]) => {
     if ('url' in entry && entry.ca !== undefined) return [name, { ...entry, ca: at(entry.ca) }] as const;
-    if (!('command' in entry)) return [name, entry] as const;
+    if (!isStdio(entry)) return [name, entry] as const;
     const command = entry.command.startsWith('.') ? at(entry.command) : entry.command;
     return [name, { ...entry, command, cwd: at(entry.cwd ?? '.') }] as const;
   });
@@ -116,7 +118,7 @@ function providerProblems({ providers }: GatewayConfig): string[] {
 
 function directoryProblems({ mcp_servers, managed_dir }: GatewayConfig): string[] {
   const working = Object.entries(mcp_servers).flatMap(([name, entry]): [string, string][] =>
-    'command' in entry && entry.cwd ? [[`mcp_servers.${name}.cwd`, entry.cwd]] : [],
+    isStdio(entry) && entry.cwd ? [[`mcp_servers.${name}.cwd`, entry.cwd]] : [],
   );
   const managed: [string, string][] = managed_dir === undefined ? [] : [['managed_dir', managed_dir]];
   return [...working, ...managed]

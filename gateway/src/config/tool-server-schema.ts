@@ -1,4 +1,4 @@
-import { plainIssues } from '@signalbox/crds';
+import { ImageServer, plainIssues } from '@signalbox/crds';
 import { z } from 'zod';
 
 export const Seconds = z.number().positive().max(86_400);
@@ -18,7 +18,7 @@ const ToolsHash = z
   .describe('Hash of the tools that are expected, see `tool_pinning`');
 
 const StdioServer = z.strictObject({
-  command: z.string().min(1).describe('Program to start'),
+  command: z.string().min(1).describe('Program to start; with an image a list, in place of its entry point'),
   args: z
     .array(z.string())
     .default([])
@@ -75,38 +75,22 @@ const HttpServer = z.strictObject({
   ...Timeouts,
   tools_hash: ToolsHash,
 });
-const SecretRef = z.strictObject({
-  secret: z
-    .strictObject({
-      name: z.string().min(1).describe('Name of the secret'),
-      key: z.string().min(1).describe('Key in it'),
-    })
-    .describe('A secret of the cluster'),
-});
-const ImageServer = z.strictObject({
-  image: z.string().min(1).describe('Container image; for pods of a cluster'),
-  port: z.number().int().min(1).max(65_535).describe('Port it serves'),
-  path: z.string().startsWith('/').default('/mcp').describe('Path it serves'),
-  env: z
-    .record(z.string(), z.union([z.string(), SecretRef]))
-    .default({})
-    .describe('Its environment; a value is text or the key of a secret'),
-  resources: z.record(z.string(), z.unknown()).optional().describe('Resources of its container'),
-  ...Timeouts,
-  tools_hash: ToolsHash,
-});
+const PodServer = ImageServer.extend({ ...Timeouts, tools_hash: ToolsHash });
 export type StdioServer = z.infer<typeof StdioServer>;
 export type HttpServer = z.infer<typeof HttpServer>;
-export type ImageServer = z.infer<typeof ImageServer>;
-export type ToolServerConfig = StdioServer | HttpServer | ImageServer;
+export type PodServer = z.infer<typeof PodServer>;
+export type ToolServerConfig = StdioServer | HttpServer | PodServer;
+
+/** Whether the gateway starts it; an image may name a `command` too. */
+export const isStdio = (entry: ToolServerConfig): entry is StdioServer => !('image' in entry) && 'command' in entry;
 
 /** The shapes of an entry of `mcp_servers`, for the reference. */
-export const TOOL_SERVER_SHAPES = [StdioServer, HttpServer, ImageServer] as const;
+export const TOOL_SERVER_SHAPES = [StdioServer, HttpServer, PodServer] as const;
 
 /** Picks the shape by its distinguishing key first, so that an error names the key and not "invalid union". */
 export const ToolServerEntry = z.unknown().transform((value, context): ToolServerConfig => {
   const has = (key: string) => typeof value === 'object' && value !== null && key in value;
-  const schema = has('command') ? StdioServer : has('url') ? HttpServer : has('image') ? ImageServer : null;
+  const schema = has('image') ? PodServer : has('command') ? StdioServer : has('url') ? HttpServer : null;
   if (schema === null) {
     context.addIssue({ code: 'custom', message: 'needs one of command, url or image' });
     return z.NEVER;
