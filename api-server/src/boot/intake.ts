@@ -62,6 +62,7 @@ export async function takeIn(
         newId,
         now: now(),
       }),
+    isFull: engine.isFull,
     tenantLoad: TENANT_LOAD,
     capacity,
     concurrencyGroups,

@@ -4,7 +4,7 @@ import { newRunRow, rawOnce, type RunRequest } from '../runs/state/new-run.ts';
 import { chooseAlone, chooseUncovered, type Choice, type Decided } from './coverage.ts';
 import type { IntakeDeps, IntakeRequest } from './intake-deps.ts';
 import { isStarted, type Verdict } from './model.ts';
-import { noPlace, noRoom } from './no-room.ts';
+import { NO_MEMORY, noPlace, noRoom } from './no-room.ts';
 import { joinSharedGroup, lookElsewhere } from './shared-queue.ts';
 import { overTenantLimit } from './tenant-limits.ts';
 
@@ -13,14 +13,14 @@ interface Plan extends Choice {
   id: string;
   /** The earlier context of the same delivery that has the same fingerprint. */
   twin: Plan | null;
-  /** Why the pipeline's namespace may start no run now; null where it may. */
+  /** Why the service, or the pipeline's namespace, may start no run now; null where it may. */
   overLimit: string | null;
   concurrencyGroup: ConcurrencyGroup | null;
   owner: number | null;
   /** Whether the concurrency group has a place, by what all processes have stored; null where this process has the concurrency group to itself. */
   open: boolean | null;
 }
-type Room = 'running' | 'queued' | 'none' | 'group_full' | 'tenant_full';
+type Room = 'running' | 'queued' | 'none' | 'group_full' | 'over_limit';
 /** Null is the room of a duplicate: it needs none. `elsewhere`: runs that wait for whichever process has room. */
 type Admission = { plans: Plan[]; rooms: (Room | null)[]; elsewhere: number };
 
@@ -106,13 +106,14 @@ function repeatOf(twin: Plan, request: IntakeRequest, now: number): Choice {
   return { request, duplicate, coveredBy: [duplicate], covers: { ...twin.covers, keys: [] } };
 }
 
-/** As `overTenantLimit`, with the runs that this delivery starts in the same namespace. */
-function overLimitOf<Tx>(
-  { tenantLoad }: Pick<IntakeDeps<Tx>, 'tenantLoad'>,
+/** As `overTenantLimit`, with the runs that this delivery starts in the same namespace, and with what all runs hold. */
+async function overLimitOf<Tx>(
+  { tenantLoad, isFull }: Pick<IntakeDeps<Tx>, 'tenantLoad' | 'isFull'>,
   tx: Tx,
   { pipeline }: RunRequest,
   { plans, now }: { plans: readonly Plan[]; now: number },
 ): Promise<string | null> {
+  if (isFull?.()) return NO_MEMORY;
   const started = plans.filter(({ duplicate, overLimit }) => duplicate === null && overLimit === null);
   const { namespace } = pipeline.standing;
   const also = started.filter(({ request }) => request.pipeline.standing.namespace === namespace).length;
@@ -174,7 +175,7 @@ function reservation({ capacity, concurrencyGroups, maxQueued, maxInGroups }: Re
   };
   const inConcurrencyGroup = ({ concurrencyGroup, id, duplicate, overLimit, open }: Plan): Room | null => {
     if (duplicate) return null;
-    if (overLimit !== null) return 'tenant_full';
+    if (overLimit !== null) return 'over_limit';
     if (concurrencyGroup === null) return 'running';
     if (open !== null) return open ? 'running' : concurrencyGroup.onLimit === 'reject' ? 'group_full' : 'queued';
     if (concurrencyGroups.tryTake(concurrencyGroup, id)) {
@@ -249,7 +250,7 @@ function verdictOf(deps: Concluding, { plans, rooms, elsewhere }: Admission, pla
   // A twin of what was refused is refused with it.
   if (room === 'none') return refused(deps, rooms.filter((one) => one === 'none').length);
   if (room === 'group_full') return refusedByGroup(plan);
-  if (room === 'tenant_full') return refusedByTenant(deps, plan);
+  if (room === 'over_limit') return refusedByLimit(deps, plan);
   const { duplicate } = plan;
   if (duplicate) {
     const reason = `run ${duplicate.id} covers this alert and is ${duplicate.status}`;
@@ -270,7 +271,7 @@ function refusedByGroup({ request, concurrencyGroup }: Plan): Verdict {
   return atCapacity(limit, limit, noPlace(request.pipeline.name, limit));
 }
 
-function refusedByTenant({ capacity }: Concluding, { overLimit, twin }: Plan): Verdict {
+function refusedByLimit({ capacity }: Concluding, { overLimit, twin }: Plan): Verdict {
   return atCapacity(capacity.active(), capacity.max, overLimit ?? twin?.overLimit ?? '');
 }
 

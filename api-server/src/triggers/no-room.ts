@@ -29,3 +29,6 @@ export function noRoom({ active, max, wanted, maxQueued }: Shortage): string {
 /** The same for a pipeline whose own `concurrency` rejects what comes over its limit. */
 export const noPlace = (pipeline: string, limit: number): string =>
   `pipeline "${pipeline}" lets ${limit} of its runs run at a time (its own concurrency.limit); try again later`;
+
+export const NO_MEMORY =
+  'the runs that have not ended hold as much memory as they may, most of them wait: decide their approvals, or cancel some; try again later';

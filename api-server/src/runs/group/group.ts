@@ -7,6 +7,7 @@ import type { Failure } from '../state/executor.ts';
 import { confidenceAlone, gate } from '../evidence/gate.ts';
 import { join, type JoinStrategy, type Vote } from './join.ts';
 import type { RawResponse, StepError, StepExecution, StepStatus, TrustReport } from '../state/model.ts';
+import { heldView } from '../state/held.ts';
 import { holdSlot, shareSlot } from '../state/shared-slot.ts';
 import type { Span } from '../state/span.ts';
 import { runStep, type StepDeps, type StepOutcome } from '../step/step.ts';
@@ -188,7 +189,8 @@ const LEVELS: Partial<Record<StepStatus, 'info' | 'error'>> = { completed: 'info
 export function closeGroup(deps: StepDeps, group: BegunGroup, { status, error, trust, report }: Closing): StepOutcome {
   const { run, step, row } = group;
   const output = { branches: branchOutputs(run, step.name, step) };
-  run.results.set(step.name, { status, summary: null, confidence: trust, trust, output, next_step_context: null });
+  const view = { status, summary: null, confidence: trust, trust, output, next_step_context: null };
+  run.results.set(step.name, heldView(view));
   if (report && report.passed !== null) Object.assign(run, { trust: report.trust, threshold: report.threshold });
   const message = error ? `${step.name} ${status}: ${error.message}` : `${step.name} ${status}`;
   const threshold = report ? report.threshold : null;

@@ -2,6 +2,7 @@ import { limitedNamespace } from '@signalbox/crds';
 import type { ActiveRun } from '../state/active-run.ts';
 import type { EventHub } from '../state/events.ts';
 import type { NewRun } from '../state/new-run.ts';
+import { heldContext } from '../state/held.ts';
 import { NO_SPAN } from '../state/span.ts';
 import { stepView } from './step-view.ts';
 
@@ -16,7 +17,7 @@ export function activate(
   return {
     id: fresh.id,
     pipeline: fresh.pipeline.config,
-    context: fresh.context,
+    context: heldContext(fresh.context),
     team: fresh.team,
     namespace: limitedNamespace(fresh.pipeline.standing),
     stage: fresh.stage,

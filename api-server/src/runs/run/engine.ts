@@ -1,7 +1,9 @@
+import { getHeapStatistics } from 'node:v8';
 import { activate } from './activate.ts';
 import type { ActiveRun, Slot } from '../state/active-run.ts';
 import { stopReason, Stopped, TakenOver } from '../state/stopped.ts';
 import { cutFields } from '../state/field-sizes.ts';
+import { heldBytes } from '../state/held.ts';
 import type { Capacity } from './capacity.ts';
 import { finish, flush, giveUp, type EndingDeps } from './ending.ts';
 import { enterConcurrencyGroup, concurrencyGroupOf, type ConcurrencyGroups } from './concurrency-groups.ts';
@@ -37,6 +39,8 @@ type Cancelled = 'cancelled' | 'not_found' | 'ended';
 
 export interface Engine {
   begin(run: NewRun, state: 'running' | 'queued'): void;
+  /** Whether the runs of this process hold so much memory that it takes no further ones. */
+  isFull(): boolean;
   /** Resumes the runs that an earlier process left; resolves with their number once all have started. */
   resume(): Promise<number>;
   /** Takes up runs that were stored before; one that this process still has goes first. */
@@ -56,6 +60,9 @@ const CANCEL_LOOK_MS = 100;
 
 const DRAIN_LOOK_MS = 100;
 
+/** Of all runs that have not ended: half of what the process may use. */
+const MAX_HELD_BYTES = getHeapStatistics().heap_size_limit / 2;
+
 interface Held {
   run: ActiveRun;
   ended: Promise<void>;
@@ -64,14 +71,20 @@ interface Held {
 /** Everything that runs in this process, from the stored row to the stored end. */
 export function createEngine(deps: EngineDeps): Engine {
   const held = new Map<string, Held>();
+  let bytes = 0;
   const shutdown = new AbortController();
   const ending: EndingDeps = { ...deps, now: deps.step.now, delay: deps.step.delay };
   const stepDeps: StepDeps = { ...deps.step, flush: (run, writes) => flush(ending, run, writes) };
 
   const hold = (run: ActiveRun, work: (run: ActiveRun) => Promise<void>): Promise<void> => {
+    const size = heldBytes(run.context);
+    bytes += size;
     const ended = work(run)
       .catch((error: unknown) => giveUp(ending, run, error))
-      .finally(() => held.delete(run.id));
+      .finally(() => {
+        bytes -= size;
+        held.delete(run.id);
+      });
     held.set(run.id, { run, ended });
     // A run that begins after the drain is left to the next process.
     if (shutdown.signal.aborted) run.controller.abort(new Stopped('shutdown', 'the service stops'));
@@ -210,6 +223,7 @@ export function createEngine(deps: EngineDeps): Engine {
         void hold(run, executeSoon);
       }
     },
+    isFull: () => bytes > MAX_HELD_BYTES,
     resume: async () => {
       const found = await deps.readInterrupted();
       await takeUpAll(found);

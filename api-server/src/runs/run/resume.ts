@@ -4,6 +4,7 @@ import type { EventHub } from '../state/events.ts';
 import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
 import { spentWithBelow } from '../cost/budget.ts';
 import { addBelow, spentBy } from '../cost/cost.ts';
+import { heldContext } from '../state/held.ts';
 import { NO_SPAN } from '../state/span.ts';
 import { depthUnder } from './activate.ts';
 import { stepView } from './step-view.ts';
@@ -82,7 +83,7 @@ function rebuild(
   return {
     id: stored.id,
     pipeline: stored.pipeline,
-    context: stored.context,
+    context: heldContext(stored.context),
     team: stored.team,
     namespace: stored.namespace,
     stage: stored.stage,

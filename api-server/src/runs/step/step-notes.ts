@@ -1,4 +1,5 @@
 import type { ActiveRun } from '../state/active-run.ts';
+import { heldView } from '../state/held.ts';
 import type { Begun, Ending } from '../evidence/step-execution.ts';
 
 const LEVELS = {
@@ -15,14 +16,9 @@ const NO_RESULT = { summary: null, confidence: null, output: {}, nextStepContext
 /** What a run keeps in memory of an ended step, and the line in its log. */
 export function noteEnd({ run, name, kind, costs }: Begun, ending: Ending): void {
   const { status, answer = NO_RESULT, report = null } = ending;
-  run.results.set(name, {
-    status,
-    summary: answer.summary,
-    confidence: answer.confidence,
-    trust: report && report.trust,
-    output: answer.output,
-    next_step_context: answer.nextStepContext ?? null,
-  });
+  const { summary, confidence, output, nextStepContext = null } = answer;
+  const trust = report && report.trust;
+  run.results.set(name, heldView({ status, summary, confidence, trust, output, next_step_context: nextStepContext }));
   const gated = kind === 'step' && report !== null && report.passed !== null;
   if (gated) Object.assign(run, { trust: report.trust, threshold: report.threshold });
   if (costs.some(({ cost }) => cost === null)) run.totals.unpricedSteps += 1;

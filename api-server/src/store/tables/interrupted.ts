@@ -1,6 +1,7 @@
 import type { Pipeline } from '@signalbox/crds';
 import type { Kysely } from 'kysely';
 import type { RunStatus, Stage, TriggerContext } from '../../runs/state/model.ts';
+import { heldContext, heldStep } from '../../runs/state/held.ts';
 import type { InterruptedRun } from '../../runs/run/resume.ts';
 import { readEvents } from './bodies/run-bodies.ts';
 import { spentBelow } from './sub-runs/spent.ts';
@@ -11,42 +12,32 @@ import type { Tables } from '../db/schema.ts';
 export async function readInterrupted(db: Kysely<Tables>, ids?: readonly string[]): Promise<InterruptedRun[]> {
   const rows = await db
     .selectFrom('runs')
-    .innerJoin('definitions', 'definitions.hash', 'runs.definition_hash')
-    .select([
-      'runs.id',
-      'runs.status',
-      'runs.context',
-      'runs.team',
-      'runs.namespace',
-      'runs.stage',
-      'runs.triggered_at',
-      'runs.parent_run_id',
-      'runs.owner',
-      'runs.rerun_of',
-    ])
-    .select('definitions.body')
-    .where('runs.status', 'in', ['queued', 'running', 'interrupted'])
-    .$if(ids !== undefined, (some) => some.where('runs.id', 'in', ids ?? []))
-    .orderBy('runs.seq')
+    .select(['id', 'definition_hash', 'status', 'team', 'namespace', 'stage', 'triggered_at'])
+    .select(['parent_run_id', 'owner', 'rerun_of'])
+    .where('status', 'in', ['queued', 'running', 'interrupted'])
+    .$if(ids !== undefined, (some) => some.where('id', 'in', ids ?? []))
+    .orderBy('seq')
     .execute();
   const found: InterruptedRun[] = [];
+  const definitions = new Map<string, Pipeline>();
   for (const row of rows) {
-    const context = JSON.parse(row.context) as Omit<TriggerContext, 'raw'>;
+    const hash = row.definition_hash;
+    const pipeline = definitions.get(hash) ?? (await readDefinition(db, hash));
+    definitions.set(hash, pipeline);
     const steps = await db
       .selectFrom('step_executions')
       .selectAll()
       .where('run_id', '=', row.id)
       .orderBy('step_index')
       .execute();
-    const executed = steps.map(toStep);
+    const executed = steps.map((step) => heldStep(toStep(step)));
     found.push({
       id: row.id,
       parentRunId: row.parent_run_id,
       owner: row.owner,
       status: row.status as RunStatus,
-      pipeline: JSON.parse(row.body) as Pipeline,
-      // Nothing that a run does needs the delivery as it came.
-      context: { ...context, raw: null },
+      pipeline,
+      context: await readContext(db, row.id),
       team: row.team,
       namespace: row.namespace,
       stage: row.stage as Stage,
@@ -60,6 +51,18 @@ export async function readInterrupted(db: Kysely<Tables>, ids?: readonly string[
     });
   }
   return found;
+}
+
+/** One definition for all its runs, of which thousands may wait. */
+async function readDefinition(db: Kysely<Tables>, hash: string): Promise<Pipeline> {
+  const found = db.selectFrom('definitions').select('body').where('hash', '=', hash);
+  return JSON.parse((await found.executeTakeFirstOrThrow()).body) as Pipeline;
+}
+
+async function readContext(db: Kysely<Tables>, id: string): Promise<TriggerContext> {
+  const found = db.selectFrom('runs').select('context').where('id', '=', id);
+  const { context } = await found.executeTakeFirstOrThrow();
+  return heldContext({ ...(JSON.parse(context) as Omit<TriggerContext, 'raw'>), raw: null });
 }
 
 /** The stored status of a run; null for an unknown one. */

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { CONTEXT } from '../fixtures/engine.ts';
+import { heldBytes, heldContext, heldStep, heldView } from './held.ts';
+import type { StepExecution } from './model.ts';
+
+const MANY = { list: Array.from({ length: 1000 }, () => ({})) };
+
+test.each([
+  ['small', CONTEXT],
+  ['of many values', { ...CONTEXT, metadata: MANY }],
+  ['of a long text', { ...CONTEXT, annotations: { text: 'ž'.repeat(20_000) } }],
+])('a context that is %s says what it said, without the delivery', (_, context) => {
+  const held = heldContext(context);
+  expect({ ...held }).toEqual({ ...context, raw: null });
+  expect(heldContext(held)).toBe(held);
+});
+
+test('what is large is kept as text and counted', () => {
+  const held = heldContext({ ...CONTEXT, metadata: MANY });
+  expect(Object.getOwnPropertyDescriptor(held, 'metadata')?.value).toBeUndefined();
+  expect(held.metadata).not.toBe(MANY);
+  expect(heldBytes(held) - heldBytes(CONTEXT)).toBeGreaterThan(3000);
+  const view = { status: 'completed' as const, summary: null, confidence: null, trust: null, next_step_context: 'x' };
+  expect(Object.getOwnPropertyDescriptor(heldView({ ...view, output: MANY }), 'output')?.value).toBeUndefined();
+});
+
+test('an ended step is its result, one in flight is whole', () => {
+  const rawResponse = { prompt: 'look', loaded: { stepId: 'a', status: 'completed' as const } };
+  const step = { status: 'completed', output: MANY, nextStepContext: null, rawResponse } as unknown as StepExecution;
+  expect({ ...heldStep(step) }).toEqual({ ...step, rawResponse: { loaded: rawResponse.loaded } });
+  const running = { ...step, status: 'running' as const };
+  expect(heldStep(running)).toBe(running);
+});
