@@ -38,7 +38,9 @@ test(
   () => {
     const text = configReference();
     for (const key of ['command', 'url', 'image'])
-      expect(text).toMatch(new RegExp(`NAME\\.${key}\` \\| string \\| one of \`command\` \`url\` \`image\` \\|`));
+      expect(text).toMatch(
+        new RegExp(`NAME\\.${key}\` \\| string(?: or list of string)? \\| one of \`command\` \`url\` \`image\` \\|`),
+      );
     expect(text).toContain('| `mcp_servers.NAME.port` | integer 1 to 65535 | with `image` **required** |');
   },
   PATIENCE_MS,
