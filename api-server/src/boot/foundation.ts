@@ -1,7 +1,9 @@
 import { createCompute, definitionsIn } from '@signalbox/crds/process/compute';
+import { createNameHolders } from '../definitions/name-holders.ts';
 import { createRegistry } from '../definitions/registry.ts';
 import { gatewayAgent } from '../executors/gateway-rest.ts';
 import { createTenants } from '../definitions/tenants.ts';
+import type { Logs } from '../observability/logger.ts';
 import type { Tracing } from '../observability/otel.ts';
 import { createEventHub } from '../runs/state/events.ts';
 import { createCapacity } from '../runs/run/capacity.ts';
@@ -38,6 +40,7 @@ export async function layFoundation(options: ServiceOptions) {
   const own = await createRegistry({
     ...registryOptions(config, options.pipelineEnv),
     now,
+    names: config.managedDir === null ? null : await createNameHolders(database, { now, warn: unkept(logs.log) }),
     work: definitionsIn(compute, config.security.computeTimeoutMs),
   });
   const registry = shareRegistry(own, database, logs.log);
@@ -75,6 +78,9 @@ export async function layFoundation(options: ServiceOptions) {
     state: { accepting: true, leads: !('url' in config.database) },
   };
 }
+
+const unkept = (log: Logs['log']) => (error: unknown) =>
+  log.warn({ err: error }, 'whose the names of definitions are was not stored; the next reload tries again');
 
 /** The SDK is loaded only when tracing is enabled. */
 async function traced({ config, version, logs }: ServiceOptions): Promise<Tracing | null> {

@@ -26,9 +26,40 @@ const STEP = 'steps: [{name: ask, executor: human, prompt_template: Go?, timeout
 const ANY = 'trigger: {priority: 100, match: {}}\nstage: production\n';
 
 /** A service with pipelines that `sync` wrote, each out of an object of its namespace; the release lives in `ops`. */
-async function start(tenancy: string, pipelines: Record<string, Managed>, home: string | null = 'ops') {
+async function start(
+  tenancy: string,
+  pipelines: Record<string, Managed>,
+  home: string | null = 'ops',
+  dir = newFolder(),
+) {
+  synced(dir, pipelines, home);
+  const file = join(dir, 'config.yaml');
+  const common = `server: {host: 127.0.0.1, port: 0}\ndatabase: {url: "sqlite:test.db"}\nmanaged_dir: managed\n${TOKENS}`;
+  writeFileSync(file, common + tenancy);
+  const loaded = loadConfig(file, {});
+  if (!loaded.ok) throw new Error(loaded.message);
+  const service = await createService({
+    config: loaded.config,
+    version: 'test',
+    logs: createLogs(loaded.config.logging, new Writable({ write: (_chunk, _encoding, done) => done() })),
+    failpoints: readFailpoints(undefined),
+    pipelineEnv: createPipelineEnv([], {}),
+  });
+  let closing: Promise<void> | undefined;
+  const stop = () => (closing ??= service.close());
+  onTestFinished(stop);
+  return { dir, stop, ...clientOf(await service.listen()) };
+}
+
+function newFolder(): string {
   const dir = mkdtempSync(join(tmpdir(), 'signalbox-tenancy-'));
   onTestFinished(() => rmSync(dir, { recursive: true }));
+  return dir;
+}
+
+/** The managed folder as `sync` writes it. */
+function synced(dir: string, pipelines: Record<string, Managed>, home: string | null = 'ops'): void {
+  rmSync(join(dir, 'managed'), { recursive: true, force: true });
   mkdirSync(join(dir, 'managed/pipelines'), { recursive: true });
   for (const [name, { keys = ANY }] of Object.entries(pipelines))
     writeFileSync(join(dir, `managed/pipelines/${name}.yaml`), `name: ${name}\n${keys}${STEP}`);
@@ -43,20 +74,9 @@ async function start(tenancy: string, pipelines: Record<string, Managed>, home: 
     agents: {},
   };
   writeFileSync(join(dir, 'managed/manifest.json'), JSON.stringify(manifest));
-  const file = join(dir, 'config.yaml');
-  const common = `server: {host: 127.0.0.1, port: 0}\ndatabase: {url: "sqlite:test.db"}\nmanaged_dir: managed\n${TOKENS}`;
-  writeFileSync(file, common + tenancy);
-  const loaded = loadConfig(file, {});
-  if (!loaded.ok) throw new Error(loaded.message);
-  const service = await createService({
-    config: loaded.config,
-    version: 'test',
-    logs: createLogs(loaded.config.logging, new Writable({ write: (_chunk, _encoding, done) => done() })),
-    failpoints: readFailpoints(undefined),
-    pipelineEnv: createPipelineEnv([], {}),
-  });
-  onTestFinished(() => service.close());
-  const url = await service.listen();
+}
+
+function clientOf(url: string) {
   const ask = async (method: string, path: string, body?: object, token = 'boss') => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const answer = await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
@@ -212,4 +232,56 @@ test('a rule of a namespace that can never match ends the start with its key', (
     ok: false,
     message: expect.stringContaining('tenancy.namespaces.shop.match.severity: unknown operator "is"'),
   });
+});
+
+async function names({ ask }: Pick<Awaited<ReturnType<typeof start>>, 'ask'>) {
+  const { definitions, errors } = (await ask('GET', '/definitions')).body as {
+    definitions: { name: string }[];
+    errors: { msg: string }[];
+  };
+  return { loaded: definitions.map(({ name }) => name), errors: errors.map(({ msg }) => msg) };
+}
+
+const NAMES = 'tenancy: {namespaces: {shop: {}, pay: {}}}\n';
+const RELEASED = 'tenancy: {namespaces: {shop: {names: [triage]}, pay: {}}}\n';
+
+test.each(['pay', 'ops'])(
+  'a name that %s had, and its history, is not for another namespace until the operator gives it away',
+  async (before) => {
+    const first = await start(NAMES, { triage: { namespace: before }, other: { namespace: 'shop' } });
+    synced(first.dir, { other: { namespace: 'shop' } });
+    await first.ask('POST', '/reload');
+    const taken = { triage: { namespace: 'shop' }, other: { namespace: 'shop' } };
+    synced(first.dir, taken);
+    await first.ask('POST', '/reload');
+    const who = before === 'ops' ? 'the operator' : 'namespace "pay"';
+    const refused = {
+      loaded: ['other'],
+      errors: [
+        `"triage" was last a name of ${who}, and its history is theirs; take another name, or ask for this one in names of tenancy.namespaces`,
+      ],
+    };
+    expect(await names(first)).toEqual(refused);
+    await first.stop();
+    const second = await start(NAMES, taken, 'ops', first.dir);
+    expect(await names(second)).toEqual(refused);
+    await second.stop();
+    const third = await start(RELEASED, taken, 'ops', first.dir);
+    expect((await names(third)).loaded.toSorted()).toEqual(['other', 'triage']);
+    await third.stop();
+    // It is shop's from now on, also for whoever had it before.
+    const fourth = await start(NAMES, { triage: { namespace: 'pay' } }, 'ops', first.dir);
+    expect((await names(fourth)).loaded).toEqual([]);
+  },
+);
+
+test('a name comes back to the namespace that had it, and the operator takes any', async () => {
+  const first = await start(NAMES, { triage: { namespace: 'pay' } });
+  synced(first.dir, {});
+  await first.ask('POST', '/reload');
+  for (const namespace of ['pay', 'ops']) {
+    synced(first.dir, { triage: { namespace } });
+    await first.ask('POST', '/reload');
+    expect((await names(first)).loaded).toEqual(['triage']);
+  }
 });

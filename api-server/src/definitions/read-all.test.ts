@@ -94,3 +94,23 @@ test('a file that the controller writes while the folders are read is of its nam
   const { home, pipelines } = await readAll({ pipelineDir: null, stepDir: null, managedDir }, new Known());
   expect([home, pipelines[0]?.namespace]).toEqual(['ops', 'shop']);
 });
+
+test.each([
+  ['does not parse', 'steps: ['],
+  ['is refused', 'name: restart\nsteps: none\n'],
+])('a file of the operator that %s leaves its name to no object of another namespace', async (_, text) => {
+  disk.write('pipelines/restart.yaml', text);
+  disk.write('steps/ask-people.yaml', text.replace('restart', 'ask-people'));
+  disk.write('managed/pipelines/restart.yaml', pipelineYaml('restart'));
+  disk.write('managed/steps/ask-people.yaml', stepYaml('ask-people'));
+  const files = {
+    'pipelines/restart.yaml': object('Pipeline', 'shop', 'restart'),
+    'steps/ask-people.yaml': object('LibraryStep', 'shop', 'ask-people'),
+  };
+  disk.write('managed/manifest.json', JSON.stringify({ namespace: 'ops', files, objects: [], agents: {} }));
+  const tenancy = { open: false, library: [], namespaces: { shop: {} }, home: null };
+  const { registry } = await openDefinitions(disk, { operator: { tenancy } });
+  const { pipelines, steps, problems } = registry.current();
+  expect([...pipelines, ...steps]).toEqual([]);
+  expect(problems.filter((problem) => problem.msg.includes('is already defined in'))).toHaveLength(2);
+});

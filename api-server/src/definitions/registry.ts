@@ -1,14 +1,17 @@
 import { AppError, createResolveMemo, passingLimit, resolveSetInTurns, type Resting } from '@signalbox/crds';
 import { setImmediate } from 'node:timers/promises';
 import { sweepTemporary } from './definition-files.ts';
+import type { NameHolders } from './name-holders.ts';
 import { type Folders, type Read, readAll, sameRead } from './read-all.ts';
 import type { KnownTexts } from './read-folder.ts';
 import { isError, type Resolve, resolveRead, type ResolveOptions, type Trial } from './resolve-read.ts';
 import type { Snapshot } from './snapshot.ts';
 
-export interface RegistryOptions extends Folders, Omit<ResolveOptions, 'memo'> {
+export interface RegistryOptions extends Folders, Omit<ResolveOptions, 'memo' | 'heldBy'> {
   /** Reads and checks large definitions in a thread; without it, they are in turns of their own. */
   work?: Resting['work'];
+  /** Who had the names of definitions last; without it a name that is free is anybody's. */
+  names?: NameHolders | null;
 }
 
 /** The input of one change: the folders as they are now, and a way to resolve edited ones. */
@@ -41,7 +44,7 @@ const MAX_WAITING = 256;
 
 /** Reads the definition folders into one snapshot, which is replaced as a whole. */
 export async function createRegistry(given: RegistryOptions): Promise<Registry> {
-  const options = { ...given, memo: createResolveMemo() };
+  const options = { ...given, memo: createResolveMemo(), heldBy: given.names?.heldBy };
   const lastGood = new Map<string, string>();
   const texts: KnownTexts = new Map();
   for (const folder of [options.pipelineDir, options.stepDir]) {
@@ -59,11 +62,12 @@ export async function createRegistry(given: RegistryOptions): Promise<Registry> 
   };
   const first = withinStart(given.work);
   let known = await load(first.workFor);
-  const adopt = (next: typeof known) => {
+  const adopt = async (next: typeof known) => {
     remember(next.snapshot, next.read, lastGood);
     known = next;
+    await given.names?.keep(next.read, next.snapshot);
   };
-  adopt(known);
+  await adopt(known);
   const look = async (): Promise<Turn> => {
     const read = await readAll(options, texts).catch((cause: unknown) => {
       throw new AppError('unavailable', 'the definitions cannot be read; nothing was changed', { cause });
@@ -77,14 +81,14 @@ export async function createRegistry(given: RegistryOptions): Promise<Registry> 
     isPartial: first.isPartial,
     reload: () =>
       inTurn(async () => {
-        adopt(await load(() => given.work));
+        await adopt(await load(() => given.work));
         return known.snapshot;
       }),
     look,
     change: (job) =>
       inTurn(async () => {
         const { result, adopt: next } = await job(await look());
-        if (next !== null) adopt(next);
+        if (next !== null) await adopt(next);
         return result;
       }),
   };

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import {
   compileMatch,
   contentHash,
+  type HeldBy,
   type ResolveMemo,
   type Operator,
   type Problem,
@@ -18,6 +19,7 @@ export interface ResolveOptions {
   operator: Operator;
   /** Kept across calls, so that a reload resolves only what changed. */
   memo: ResolveMemo;
+  heldBy?: HeldBy | undefined;
   /** Problems of a valid pipeline that depend on the configuration of this service. */
   problemsHere?(pipeline: ResolvedPipeline): Problem[];
   /** The folder of the configuration file: paths in problems are shown from there. */
@@ -43,10 +45,10 @@ export async function resolveRead(
   { read, agentsFor }: Trial,
   lastGood: ReadonlyMap<string, string>,
 ): Promise<Snapshot> {
-  const { resolve } = options;
+  const { resolve, heldBy } = options;
   const { tenancy } = options.operator;
   const operator = tenancy ? { ...options.operator, tenancy: { ...tenancy, home: read.home } } : options.operator;
-  const more = agentsFor === undefined ? {} : { agentsFor };
+  const more = { heldBy, ...(agentsFor !== undefined && { agentsFor }) };
   const first = checked(
     await resolve({ pipelines: read.pipelines, steps: read.steps, operator, ...more }, options.memo),
     options,

@@ -30,6 +30,12 @@ export const Tenant = z.strictObject({
     .describe(
       'Rooms and addresses that messages may name for the bot and the mail server of the service, as `slack:#shop-*` or `email:*@shop.example`; one `*` stands for any characters',
     ),
+  names: z
+    .array(Word)
+    .optional()
+    .describe(
+      'Names of pipelines and library steps that its objects may take, with their history, although another namespace or the operator had them last',
+    ),
   max_runs: z.number().int().min(1).max(100_000).optional().describe('Runs that may be active at the same time'),
   max_tokens_month: z
     .number()

@@ -1,5 +1,5 @@
 import { isComputeLimit } from '../language/compute-limit.ts';
-import type { Problem } from '../problem.ts';
+import type { DefinitionKind, Problem } from '../problem.ts';
 import { type Body, expandUses, type FindStep } from './expand.ts';
 import { judge, type Judged, type Look, type Sound } from './look.ts';
 import type { Operator } from './operator.ts';
@@ -19,7 +19,11 @@ export interface Resolving {
   operator: Operator | undefined;
   /** The operator's rules as a string; when it changes, cached results are dropped. */
   rules: string;
+  heldBy?: HeldBy | undefined;
 }
+
+/** Which namespace had a name last, the empty one for the operator; undefined where nobody had it. */
+export type HeldBy = (kind: DefinitionKind, name: string) => string | undefined;
 
 /** The result of the checks of one definition, with their input. */
 interface Outcome<T> extends Judged<T> {

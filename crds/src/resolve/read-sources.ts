@@ -1,7 +1,9 @@
 import { isComputeLimit } from '../language/compute-limit.ts';
-import type { DefinitionKind, Problem } from '../problem.ts';
+import type { DefinitionKind, Finding } from '../problem.ts';
+import type { Resolving } from './check-all.ts';
 import type { ResolveMemo } from './resolve-memo.ts';
 import { byteOrder, type Definition, locateAgain, type Read, readSource, type Source, toProblem } from './source.ts';
+import { nameFindings, standingOf } from './standing.ts';
 import type { Turns } from './turns.ts';
 import { type Done, isLargeText, isPassing, notDone, workOn } from './work.ts';
 
@@ -9,16 +11,19 @@ import { type Done, isLargeText, isPassing, notDone, workOn } from './work.ts';
 export function* readSources(
   kind: DefinitionKind,
   sources: readonly Source[],
-  { memo, problems }: { memo: ResolveMemo; problems: Problem[] },
+  to: Pick<Resolving, 'memo' | 'problems' | 'operator' | 'heldBy'>,
 ): Turns<Definition[]> {
   const sorted = sources.toSorted((a, b) => (a.precedence ?? 0) - (b.precedence ?? 0) || byteOrder(a.file, b.file));
+  const { memo, problems } = to;
   const definitions: Definition[] = [];
+  const unread = new Map<string, Source>();
   for (const source of sorted) {
     const known = yield* readOne(kind, source, memo);
     problems.push(...known.problems);
     if (known.body) definitions.push({ kind, source, name: known.name, body: known.body, locate: locateAgain(source) });
+    else if (!unread.has(nameOfFile(source))) unread.set(nameOfFile(source), source);
   }
-  return yield* withoutRepeats(definitions, problems);
+  return yield* withoutRepeats(definitions, unread, to);
 }
 
 function* readOne(kind: DefinitionKind, source: Source, memo: ResolveMemo): Turns<Read> {
@@ -39,26 +44,39 @@ function toRead(done: Done, kind: DefinitionKind, { file }: Source): Read {
   return { written: null, name: null, body: null, problems: [{ ...about, loc: [] }] };
 }
 
-/** The same name twice: the first file keeps it, the later one is an error. */
-function* withoutRepeats(definitions: readonly Definition[], problems: Problem[]): Turns<Definition[]> {
-  const first = new Map<string, string>();
+/** What a file that cannot be read would most likely define. */
+const nameOfFile = ({ file }: Source): string => (file.split('/').at(-1) ?? file).replace(/\.ya?ml$/, '');
+
+const rank = ({ precedence = 0 }: Source): number => precedence;
+
+/**
+ * The same name twice: the first file keeps it, the later one is an error. So is a name that somebody else had last, and that of a file which
+ * cannot be read and comes first.
+ */
+function* withoutRepeats(
+  definitions: readonly Definition[],
+  unread: ReadonlyMap<string, Source>,
+  { problems, operator, heldBy }: Pick<Resolving, 'problems' | 'operator' | 'heldBy'>,
+): Turns<Definition[]> {
+  const first = new Map<string, Source>();
+  const conflicts = ({ kind, name, source }: Definition): Finding[] => {
+    if (name === null) return [];
+    const broken = unread.get(name);
+    const taken = first.get(name) ?? (broken && rank(broken) < rank(source) ? broken : undefined);
+    if (taken)
+      return [{ loc: ['name'], msg: `"${name}" is already defined in ${taken.file}`, reason: 'name_conflict' }];
+    return nameFindings(name, standingOf(operator?.tenancy, source.namespace), heldBy?.(kind, name));
+  };
   const kept: Definition[] = [];
   for (const definition of definitions) {
-    const { name, source } = definition;
-    const taken = name === null ? undefined : first.get(name);
-    if (name !== null && taken === undefined) first.set(name, source.file);
-    if (taken === undefined) {
+    const found = conflicts(definition);
+    if (found.length === 0) {
       kept.push(definition);
+      if (definition.name !== null) first.set(definition.name, definition.source);
       continue;
     }
     yield null;
-    problems.push(
-      toProblem(definition, {
-        loc: ['name'],
-        msg: `"${name}" is already defined in ${taken}`,
-        reason: 'name_conflict',
-      }),
-    );
+    problems.push(...found.map((finding) => toProblem(definition, finding)));
   }
   return kept;
 }

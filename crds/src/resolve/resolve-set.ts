@@ -5,7 +5,7 @@ import type { Problem } from '../problem.ts';
 import { suggestions } from '../references/closest-name.ts';
 import { unknownAgents } from './agent-rules.ts';
 import { boundFindings } from './bound-findings.ts';
-import { checkAll, type Checked, type Resolving } from './check-all.ts';
+import { checkAll, type Checked, type HeldBy, type Resolving } from './check-all.ts';
 import type { FindStep } from './expand.ts';
 import { accept, lookAtAgent, lookAtPipeline, lookAtStep } from './look.ts';
 import type { Operator } from './operator.ts';
@@ -16,6 +16,7 @@ import { callFindings, type Standing, UNRESTRICTED, standingOf } from './standin
 import { subPipelineFindings } from './sub-pipelines.ts';
 import { atOnce, inTurns, type Resting, type Turns } from './turns.ts';
 
+export type { HeldBy } from './check-all.ts';
 export type { Operator } from './operator.ts';
 
 /** What the gateway has, for warnings about one file: finding the places in all others would take seconds. */
@@ -31,6 +32,7 @@ export interface SetInput {
   /** Agents that are defined elsewhere. Without them and without `agents` nothing is known of any agent. */
   agentsFor?: AgentsFor;
   operator?: Operator;
+  heldBy?: HeldBy | undefined;
 }
 
 /** `body` is what was written with `use:` expanded and no defaults: what `hash` covers and what can be written to a file again. */
@@ -84,9 +86,9 @@ export async function resolveSetInTurns(input: SetInput, memo: ResolveMemo, rest
 
 /** The same as a part of other work in turns. */
 export function* resolving(input: SetInput, memo: ResolveMemo): Turns<ResolvedSet> {
-  const { operator, agents: agentSources = [] } = input;
+  const { operator, heldBy, agents: agentSources = [] } = input;
   const problems: Problem[] = [];
-  const to: Resolving = { memo, problems, operator, rules: JSON.stringify(operator ?? null) };
+  const to: Resolving = { memo, problems, operator, rules: JSON.stringify(operator ?? null), heldBy };
   memo.makeRoom(input.pipelines.length + input.steps.length + agentSources.length);
   const steps = yield* checkAll(
     yield* readSources('LibraryStep', input.steps, to),

@@ -61,6 +61,19 @@ export function agentFindings({ name }: Pick<Agent, 'name'>, { namespace, tenant
   return [{ loc: ['name'], msg, reason: 'not_allowed' }];
 }
 
+/**
+ * A name that somebody else had last: what people and other definitions know by that name is not this one. `heldBy` is the namespace, empty
+ * for the operator, undefined where nobody had it.
+ */
+export function nameFindings(name: string, standing: Standing, heldBy: string | undefined): Finding[] {
+  const { namespace, tenant } = standing;
+  if (heldBy === undefined || isUnlimited(standing) || namespace === '' || heldBy === namespace) return [];
+  if (tenant?.names?.includes(name)) return [];
+  const holder = heldBy === '' ? 'the operator' : `namespace "${heldBy}"`;
+  const msg = `"${name}" was last a name of ${holder}, and its history is theirs; take another name, or ask for this one in names of tenancy.namespaces`;
+  return [{ loc: ['name'], msg, reason: 'name_conflict' }];
+}
+
 const notListed = (namespace: string): Finding => ({
   severity: 'warning',
   loc: [],
