@@ -21,8 +21,8 @@ export type Timed<D> = Record<'total' | 'machine' | 'waiting', D>;
 
 export interface RunTally<D = unknown> {
   add(kind: RunKind, times: RunTimes): void;
-  /** The durations of a group, to which more may be added. */
-  timed(by: By, of: string | number): Timed<D>;
+  /** The durations of a pipeline or a bucket of time, to which more may be added; each belongs to one of both. */
+  timed(by: 'pipeline' | 'bucket', of: string | number): Timed<D>;
   /** What was added, by pipeline, team, status and bucket of time; a group may come in several parts. */
   ended(): RunSum[];
   percentiles(by: By): Percentile[];
@@ -40,15 +40,20 @@ export const sketchedTally = (scope: TallyScope): RunTally<Sketch> => tallyOf(SK
 
 function tallyOf<D>(scale: Scale<D>, { bucketMs }: TallyScope): RunTally<D> {
   const sums = new Map<RunKind, Map<number, RunSum>>();
-  const groups: Record<By, Map<string, Timed<D>>> = { pipeline: new Map(), bucket: new Map(), all: new Map() };
+  const groups = { pipeline: new Map<string, Timed<D>>(), bucket: new Map<string, Timed<D>>() };
   const newTimed = (): Timed<D> => ({ total: scale.empty(), machine: scale.empty(), waiting: scale.empty() });
-  const timed = (by: By, of: string | number): Timed<D> => at(groups[by], String(of), newTimed);
+  const timed: RunTally<D>['timed'] = (by, of) => at(groups[by], String(of), newTimed);
   const placeOf = (kind: RunKind, bucket: number): Place<D> => ({
     kind,
     bucket,
     sum: at(at(sums, kind, newBuckets), bucket, () => ({ ...kind, bucket, runs: 0, durationMs: 0 })),
-    groups: [timed('pipeline', kind.pipeline), timed('bucket', bucket), timed('all', '')],
+    groups: [timed('pipeline', kind.pipeline), timed('bucket', bucket)],
   });
+  const together = (): Timed<D> => {
+    const each = [...groups.bucket.values()];
+    const of = (what: keyof Timed<D>): D => scale.merged(each.map((one) => one[what]));
+    return { total: of('total'), machine: of('machine'), waiting: of('waiting') };
+  };
   // Most runs are of the kind and the bucket of the one before, and there are hundreds of thousands.
   let last: Place<D> | null = null;
   return {
@@ -67,7 +72,10 @@ function tallyOf<D>(scale: Scale<D>, { bucketMs }: TallyScope): RunTally<D> {
       }
     },
     ended: () => [...sums.values()].flatMap((buckets) => [...buckets.values()]),
-    percentiles: (by) => [...groups[by]].flatMap(([of, group]) => percentileOf(of, group, scale)),
+    percentiles: (by) =>
+      [...(by === 'all' ? [['', together()] as const] : groups[by])].flatMap(([of, group]) =>
+        percentileOf(of, group, scale),
+      ),
   };
 }
 

@@ -5,17 +5,25 @@
 export const GROWTH = 1.0195;
 
 /** How many durations are in each bucket; bucket `n` holds what is over GROWTH^(n-1) and at most GROWTH^n milliseconds. */
-export type Sketch = Float64Array;
+export type Sketch = Uint32Array;
 
 /** More than any duration needs: that of the largest safe integer is in bucket 1902. */
 const BUCKETS = 2_048;
 
-export const emptySketch = (): Sketch => new Float64Array(BUCKETS);
+export const emptySketch = (): Sketch => new Uint32Array(BUCKETS);
 
 const LN_GROWTH = Math.log(GROWTH);
 
 /** The number of the bucket that a duration in milliseconds is in. */
 export const bucketOf = (ms: number): number => Math.ceil(Math.log(Math.max(ms, 1)) / LN_GROWTH);
+
+/** All of them together. */
+export function mergedSketch(sketches: Iterable<Sketch>): Sketch {
+  const merged = emptySketch();
+  for (const sketch of sketches)
+    for (let bucket = 0; bucket < BUCKETS; bucket += 1) merged[bucket] = (merged[bucket] ?? 0) + (sketch[bucket] ?? 0);
+  return merged;
+}
 
 const codeOf = (sign: string): number => sign.charCodeAt(0);
 const [ZERO, NINE, COLON, COMMA, END] = [codeOf('0'), codeOf('9'), codeOf(':'), codeOf(','), codeOf('}')];
@@ -42,7 +50,8 @@ export const storedOf = (sketch: Sketch): string =>
 
 /** Milliseconds that at least 95 of 100 do not exceed; null where nothing was counted. */
 export function p95Of(sketch: Sketch): number | null {
-  const total = sketch.reduce((sum, count) => sum + count, 0);
+  let total = 0;
+  for (const count of sketch) total += count;
   if (total === 0) return null;
   const rank = Math.floor((total * 95 + 99) / 100);
   let [bucket, seen] = [0, sketch[0] ?? 0];

@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { RunTally } from '../../../analytics/run-tally.ts';
 import { addStored, type Sketch } from '../../../analytics/sketch.ts';
-import type { By } from '../../../analytics/sums.ts';
 import type { Tables } from '../../db/schema.ts';
 import { all, bucketOf, equals, oneOf, type Scope, within } from '../scope.ts';
 import { SKETCH_OF } from '../waits.ts';
@@ -11,7 +10,6 @@ import type { Spans } from './sum-parts.ts';
 /** Texts that are added in one turn of the event loop. */
 const IN_ONE_TURN = 300;
 const DURATIONS = { week: 'weekly_durations', day: 'daily_durations' } as const;
-const BY: readonly By[] = ['pipeline', 'bucket', 'all'];
 
 interface Stored {
   what: string;
@@ -41,12 +39,12 @@ export async function addSketches(
   const keyOf = ({ at, stage, pipeline }: Stored) => `${at} ${stage} ${pipeline}`;
   const waited = new Set(rows.filter(({ what }) => what === SKETCH_OF.machine).map(keyOf));
   for (const [n, row] of rows.entries()) {
-    const of = { pipeline: row.pipeline, bucket: row.bucket, all: '' };
-    const groups = BY.map((by) => tally.timed(by, of[by]));
-    addStored(
-      groups.flatMap((group) => sketchesOf(row.what, !waited.has(keyOf(row))).map((timed) => group[timed])),
-      row.counts,
-    );
+    const groups = [tally.timed('pipeline', row.pipeline), tally.timed('bucket', row.bucket)];
+    for (const timed of sketchesOf(row.what, !waited.has(keyOf(row))))
+      addStored(
+        groups.map((group) => group[timed]),
+        row.counts,
+      );
     if (n % IN_ONE_TURN === IN_ONE_TURN - 1) await setImmediate();
   }
 }
