@@ -12,7 +12,8 @@ beforeAll(async () => {
 afterAll(() => plane.stop());
 
 /** Kinds of operators that a bare API server does not know. */
-const isKnown = ({ apiVersion }: Manifest) => !apiVersion.startsWith('monitoring.coreos.com/');
+const isKnown = ({ apiVersion }: Manifest) =>
+  !/^(?:monitoring\.coreos\.com|gateway\.networking\.k8s\.io)\//.test(apiVersion);
 
 const TABLE: [string, Values][] = [
   ['the defaults', {}],
@@ -49,6 +50,20 @@ const TABLE: [string, Values][] = [
       'apiServer.service': { type: 'LoadBalancer', annotations: { a: 'b' } },
       'networkPolicy.apiServerFrom': [{ namespaceSelector: {} }],
       'networkPolicy.metricsFrom': [],
+      'networkPolicy.clients': [{ podSelector: { matchLabels: { app: 'editor' } } }],
+      'apiServer.topologySpreadConstraints': [
+        { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway', labelSelector: {} },
+      ],
+      'apiServer.extraVolumes': [{ name: 'ca', configMap: { name: 'ca' } }],
+      'apiServer.extraVolumeMounts': [{ name: 'ca', mountPath: '/ca', readOnly: true }],
+      'apiServer.ingress': {
+        enabled: true,
+        className: 'public',
+        annotations: { a: 'b' },
+        hosts: ['signalbox.example.com'],
+        tls: [{ hosts: ['signalbox.example.com'], secretName: 'tls' }],
+      },
+      'gateway.autoscaling.enabled': true,
     },
   ],
 ];

@@ -29,6 +29,7 @@ const Pods = {
   nodeSelector: Texts,
   tolerations: Objects,
   affinity: z.record(z.string(), z.unknown()),
+  topologySpreadConstraints: Objects,
 };
 
 const service = (config: z.ZodType) =>
@@ -44,7 +45,16 @@ const service = (config: z.ZodType) =>
       existingClaim: z.string(),
     }),
     service: z.strictObject({ type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']), annotations: Texts }),
+    autoscaling: z.strictObject({
+      enabled: z.boolean(),
+      minReplicas: z.int().min(1).max(100),
+      maxReplicas: z.int().min(1).max(100),
+      targetCPUUtilizationPercentage: z.int().min(1).max(100),
+    }),
+    extraVolumes: Objects,
+    extraVolumeMounts: Objects,
   });
+const Hosts = z.array(z.string().min(1).max(253));
 
 const Switch = { enabled: z.boolean(), labels: Texts };
 
@@ -57,7 +67,16 @@ export const Values = z.strictObject({
   imagePullSecrets: z.array(z.strictObject({ name: z.string().min(1) })),
   watchNamespaces: z.array(z.string().regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)),
   watchAllNamespaces: z.boolean(),
-  apiServer: service(ConfigFile),
+  apiServer: service(ConfigFile).extend({
+    ingress: z.strictObject({
+      enabled: z.boolean(),
+      className: z.string(),
+      annotations: Texts,
+      hosts: Hosts,
+      tls: z.array(z.strictObject({ hosts: Hosts.optional(), secretName: z.string().min(1) })),
+    }),
+    httpRoute: z.strictObject({ enabled: z.boolean(), annotations: Texts, parentRefs: Objects, hostnames: Hosts }),
+  }),
   gateway: service(GatewayConfig),
   controller: z.strictObject(Pods),
   sync: z.strictObject({ resources: Resources }),
@@ -71,6 +90,7 @@ export const Values = z.strictObject({
     enabled: z.boolean(),
     egress: z.strictObject({ enabled: z.boolean(), apiServer: Objects, gateway: Objects }),
     apiServerFrom: Objects,
+    clients: Objects,
     metricsFrom: Objects,
   }),
   monitoring: z.strictObject({

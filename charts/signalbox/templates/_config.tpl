@@ -19,10 +19,16 @@
 {{- end }}
 
 {{- define "signalbox.apiServerDefaults" -}}
-server: { host: "0.0.0.0", port: 8000, pod_name: "${POD_NAME}" }
+server:
+  host: "0.0.0.0"
+  port: 8000
+  pod_name: "${POD_NAME}"
+  {{- with include "signalbox.publicUrl" . }}
+  public_url: {{ . }}
+  {{- end }}
 managed_dir: /managed
 {{- /* Without a shared volume, several replicas do not write definitions and store artifacts in the database. */}}
-{{- if or (le (int .Values.apiServer.replicas) 1) (include "signalbox.hasVolume" .Values.apiServer) }}
+{{- if or (le (int (include "signalbox.mostReplicas" .Values.apiServer)) 1) (include "signalbox.hasVolume" .Values.apiServer) }}
 pipeline_config_dir: /data/pipelines
 step_library_dir: /data/steps
 artifacts: { dir: /data/artifacts }
@@ -49,6 +55,17 @@ auth:
     {{- if include "signalbox.hasReloadTokens" . }}
     - { name: sync, role: reload, token: "${SIGNALBOX_RELOAD_TOKEN}" }
     {{- end }}
+{{- end }}
+
+{{/* Where people reach the pages; nothing without an Ingress or a route. A Gateway is taken to serve TLS. */}}
+{{- define "signalbox.publicUrl" -}}
+{{- $ingress := .Values.apiServer.ingress -}}
+{{- $route := .Values.apiServer.httpRoute -}}
+{{- if $ingress.enabled -}}
+{{ $ingress.tls | empty | ternary "http" "https" }}://{{ first $ingress.hosts }}
+{{- else if and $route.enabled $route.hostnames -}}
+https://{{ first $route.hostnames }}
+{{- end -}}
 {{- end }}
 
 {{- define "signalbox.gatewayConfig" -}}

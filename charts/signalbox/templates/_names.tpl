@@ -38,16 +38,21 @@ helm.sh/chart: {{ $root.Chart.Name }}-{{ $root.Chart.Version }}
 {{- if .Values.database.existingSecret }}true{{ end }}
 {{- end }}
 
+{{/* How many pods of a service there may be; takes the values of its part. */}}
+{{- define "signalbox.mostReplicas" -}}
+{{- .autoscaling.enabled | ternary .autoscaling.maxReplicas .replicas -}}
+{{- end }}
+
 {{/* Whether several api-servers can run at the same time: not where they would need one volume that is bound to a node. */}}
 {{- define "signalbox.sharesDatabase" -}}
 {{- $values := .Values.apiServer -}}
-{{- if and (include "signalbox.isPostgres" .) (or (gt (int $values.replicas) 1) (not $values.persistence.enabled)) }}true{{ end }}
+{{- if and (include "signalbox.isPostgres" .) (or (gt (int (include "signalbox.mostReplicas" $values)) 1) (not $values.persistence.enabled)) }}true{{ end }}
 {{- end }}
 
 {{/* Whether a service has a volume. Several api-servers must share it, so they need an existing claim. */}}
 {{- define "signalbox.hasVolume" -}}
 {{- $persistence := .persistence -}}
-{{- if and $persistence.enabled (or $persistence.existingClaim (le (int .replicas) 1)) }}true{{ end }}
+{{- if and $persistence.enabled (or $persistence.existingClaim (le (int (include "signalbox.mostReplicas" .)) 1)) }}true{{ end }}
 {{- end }}
 
 {{/* Rejects invalid combinations of values before anything is created. */}}
@@ -60,14 +65,24 @@ helm.sh/chart: {{ $root.Chart.Name }}-{{ $root.Chart.Version }}
 {{- if gt (len .Release.Name) 40 }}
 {{- fail "the release's name is too long: the names of its objects begin with it, 40 characters at most" }}
 {{- end }}
-{{- if and (gt (int .Values.apiServer.replicas) 1) (not (include "signalbox.isPostgres" .)) }}
+{{- if and (gt (int (include "signalbox.mostReplicas" .Values.apiServer)) 1) (not (include "signalbox.isPostgres" .)) }}
 {{- fail "apiServer.replicas: more than 1 needs Postgres, the embedded database belongs to one process; set database.existingSecret" }}
+{{- end }}
+{{- if and .Values.apiServer.ingress.enabled (not .Values.apiServer.ingress.hosts) }}
+{{- fail "apiServer.ingress.hosts: name at least one host" }}
+{{- end }}
+{{- if and .Values.apiServer.httpRoute.enabled (not .Values.apiServer.httpRoute.parentRefs) }}
+{{- fail "apiServer.httpRoute.parentRefs: name the Gateway that serves the route" }}
 {{- end }}
 {{- if and .Values.watchAllNamespaces .Values.watchNamespaces }}
 {{- fail "watchAllNamespaces: every namespace is watched; leave watchNamespaces empty" }}
 {{- end }}
 {{- range $part := list "apiServer" "gateway" }}
-{{- $config := (index $.Values $part).config }}
+{{- $values := index $.Values $part }}
+{{- $config := $values.config }}
+{{- if and $values.autoscaling.enabled (gt (int $values.autoscaling.minReplicas) (int $values.autoscaling.maxReplicas)) }}
+{{- fail (printf "%s.autoscaling: minReplicas is more than maxReplicas" $part) }}
+{{- end }}
 {{- range $key := list "host" "port" "tls" }}
 {{- if hasKey ($config.server | default dict) $key }}
 {{- fail (printf "%s.config.server.%s: is the chart's; TLS ends at an ingress or a mesh" $part $key) }}
@@ -77,7 +92,7 @@ helm.sh/chart: {{ $root.Chart.Name }}-{{ $root.Chart.Version }}
 {{- fail (printf "%s.config.managed_dir: is the chart's" $part) }}
 {{- end }}
 {{- end }}
-{{- if and (gt (int .Values.gateway.replicas) 1) .Values.gateway.persistence.enabled (not .Values.gateway.persistence.existingClaim) }}
+{{- if and (gt (int (include "signalbox.mostReplicas" .Values.gateway)) 1) .Values.gateway.persistence.enabled (not .Values.gateway.persistence.existingClaim) }}
 {{- fail "gateway.replicas: more than 1 needs a volume that several pods may write; set gateway.persistence.existingClaim, or turn persistence off" }}
 {{- end }}
 {{- end }}

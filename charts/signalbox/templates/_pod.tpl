@@ -25,6 +25,9 @@ tolerations: {{- toYaml . | nindent 2 }}
 {{- with .affinity }}
 affinity: {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- with .topologySpreadConstraints }}
+topologySpreadConstraints: {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 
 {{/* The name of the pod, by which the status of objects names its replicas. */}}
