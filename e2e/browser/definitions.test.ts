@@ -71,6 +71,19 @@ test('a pipeline is written, dry-run, run and suspended without a terminal', asy
   expect(new Set(body.rows.map(({ actor }) => actor))).toEqual(new Set(['local-admin']));
 });
 
+test('a definition as long as may be is judged on the page, and its text stays in the form', async () => {
+  const { page, complaints } = await visit(site.tokens.admin);
+  await page.goto('/ui/validate');
+  const long = WRONG + `# ${'&<>'.repeat(80_000)}\n`;
+  await page.getByLabel('YAML').fill(long);
+  const answer = page.waitForResponse((response) => response.request().method() === 'POST');
+  await page.getByRole('button', { name: 'Validate' }).click();
+  await page.getByText('unknown key "promt_template"').waitFor();
+  expect((await (await answer).body()).length).toBeLessThan(200_000);
+  expect(await page.getByLabel('YAML').inputValue()).toBe(long);
+  expect(complaints).toEqual([]);
+});
+
 test('the form and the dry run work without script', async () => {
   const opened = await openPage(site.browser, site.url, { javaScriptEnabled: false });
   onTestFinished(() => opened.context.close());

@@ -8,8 +8,8 @@ const MOST_TRIES = 4;
 const LENGTHS = [20_000, 10_000, 5_000, 2_500, 1_000, 500, 300, 200, 120];
 /** Addresses of pages are bounded by themselves; cut they would lead nowhere. */
 const ADDRESS = 2_000;
-/** Shown whole or not at all: who approves a call has to see all of it. */
-const UNCUT = new Set(['approvals', 'waiting']);
+/** Shown whole or not at all: who approves a call has to see all of it, and what stands in a form is sent from there. */
+const UNCUT = new Set(['approvals', 'waiting', 'form', 'draft']);
 
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value));
@@ -42,7 +42,7 @@ export function charsOf(value: unknown, most: number): number {
 }
 
 /** `"` becomes `&quot;`, the longest of them. */
-const escapedLength = (text: string): number =>
+export const escapedLength = (text: string): number =>
   text.length < 50 ? text.length : text.length + 5 * (text.match(/[&<>"'`=]/g)?.length ?? 0);
 
 function cut(value: unknown, most: number): unknown {

@@ -29,6 +29,19 @@ function preview(form) {
   }, PREVIEW_MS);
 }
 
+/** Sends a form and takes over what changed but the form's own fields. */
+async function sendForPart(form, button) {
+  const body = new URLSearchParams(new FormData(form, button));
+  body.set('part', form.dataset.part);
+  try {
+    await load(form.action, { method: 'POST', body });
+    document.getElementById(form.dataset.part)?.scrollIntoView({ block: 'nearest' });
+  } catch {
+    delete form.dataset.part;
+    form.requestSubmit(button);
+  }
+}
+
 /** Forms work by themselves; here they only spare the full page. */
 export function watchForms() {
   document.addEventListener('submit', (event) => {
@@ -40,6 +53,9 @@ export function watchForms() {
     } else if (form.matches('[data-mark-form]') && button) {
       event.preventDefault();
       void markForm(form, button);
+    } else if (form.matches('[data-part]') && button) {
+      event.preventDefault();
+      void sendForPart(form, button);
     } else if (form.matches('[data-auto-submit]')) {
       for (const field of form.elements) if (field.name && field.value === '') field.disabled = true;
     }

@@ -1,7 +1,10 @@
 import { load, morph, toast } from './page.js';
 
+const address = () => location.pathname + location.search;
+
 /** Links inside a page (`data-soft`) change only its live parts; the address follows, so that it can be shared. */
 export function watchSoftLinks() {
+  let shown = address();
   document.addEventListener('click', async (event) => {
     const link = event.target.closest?.('a[data-soft]');
     if (!link || event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
@@ -9,6 +12,7 @@ export function watchSoftLinks() {
     const href = link.getAttribute('href');
     // The address first: a refresh that comes meanwhile asks for what was chosen.
     history.pushState(null, '', href);
+    shown = address();
     try {
       await load(href);
       const narrow = matchMedia('(max-width: 1100px)').matches;
@@ -17,7 +21,12 @@ export function watchSoftLinks() {
       location.assign(href);
     }
   });
-  addEventListener('popstate', () => load(location.href).catch(() => location.reload()));
+  addEventListener('popstate', () => {
+    // A place on this page is no other page.
+    if (shown === address()) return;
+    shown = address();
+    load(location.href).catch(() => location.reload());
+  });
   showChosen();
 }
 

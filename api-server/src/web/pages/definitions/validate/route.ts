@@ -20,6 +20,11 @@ steps:
     confidence_threshold: 0.7
 `;
 
+/** Of a definition that opens in the form. */
+const MOST_EDITED = 100_000;
+/** A text of 256 KiB as a form sends it. */
+const FORM_BYTES = 1_048_576;
+
 /** `/ui/validate`: a definition as text, judged as `POST /pipelines/validate` judges it, and written. */
 export function registerValidate(app: FastifyInstance, context: PageContext): void {
   const { definitions, definitionWrites } = context.deps;
@@ -32,17 +37,28 @@ export function registerValidate(app: FastifyInstance, context: PageContext): vo
   app.get('/ui/validate', (request, reply) => {
     const query = request.query as Record<string, unknown>;
     const kind = query['step'] === undefined ? 'Pipeline' : 'LibraryStep';
-    const yaml = textOf(kind, query['step'] ?? query['pipeline']) ?? EXAMPLE;
-    return sendValidate(context, request, reply, { kind, yaml, result: null, saved: null, problem: null });
+    const name = query['step'] ?? query['pipeline'];
+    const text = textOf(kind, name) ?? EXAMPLE;
+    const tooLong = text.length > MOST_EDITED ? String(name) : null;
+    const page = {
+      yaml: tooLong === null ? text : '',
+      tooLong,
+      alone: false,
+      result: null,
+      saved: null,
+      problem: null,
+    };
+    return sendValidate(context, request, reply, { kind, ...page });
   });
 
-  app.post('/ui/validate', async (request, reply) => {
+  app.post('/ui/validate', { bodyLimit: FORM_BYTES }, async (request, reply) => {
     const by = await adminOf(context, request, reply);
     if (by === null) return reply;
     const form = (request.body ?? {}) as Record<string, unknown>;
     const kind = KINDS.find((one) => one === form['kind']) ?? 'Pipeline';
     const yaml = String(form['yaml'] ?? '').replaceAll('\r\n', '\n');
-    const page = { kind, yaml, saved: null, problem: null };
+    const alone = form['part'] === 'result';
+    const page = { kind, yaml, alone, tooLong: null, saved: null, problem: null };
     const result = await definitionWrites.judge(kind, yaml);
     if (form['act'] !== 'save' || !result.valid) return sendValidate(context, request, reply, { ...page, result });
     try {

@@ -10,6 +10,10 @@ import { yamlLines } from '../yaml/yaml-lines.ts';
 export interface ValidateInput {
   kind: WriteKind;
   yaml: string;
+  /** The reader's page has the text and asks for the rest alone. */
+  alone: boolean;
+  /** A definition that was to be edited and has more text than a page shows. */
+  tooLong: string | null;
   result: Validation | null;
   saved: Written | null;
   /** Why it was not written. */
@@ -22,7 +26,7 @@ export interface ValidateInput {
 const NOUNS: Record<WriteKind, string> = { Pipeline: 'Pipeline', LibraryStep: 'Library step' };
 
 /** The page that judges a text: the text with its lines, and what is wrong at which of them. */
-export function validateView({ kind, yaml, result, saved, problem, admin, known }: ValidateInput) {
+export function validateView({ kind, yaml, alone, tooLong, result, saved, problem, admin, known }: ValidateInput) {
   const name = nameIn(yaml);
   const replaces = name !== null && known.has(name) ? name : null;
   return {
@@ -32,10 +36,11 @@ export function validateView({ kind, yaml, result, saved, problem, admin, known 
       label: NOUNS[value],
       checked: value === kind,
     })),
-    yaml,
+    draft: alone ? '' : yaml,
     rows: Math.min(40, Math.max(16, yaml.split('\n').length + 1)),
     judged: result !== null,
-    ...(result === null ? NOT_JUDGED : judgedView(yaml, result)),
+    ...judgedView(yaml, result),
+    tooLong,
     replaces: result?.valid && saved === null ? replaces : null,
     saved: saved && savedView(saved, kind, name ?? ''),
     problem: problem && sentence(problem.message),
@@ -48,20 +53,22 @@ const savedView = ({ note }: Written, kind: WriteKind, name: string) => ({
   name,
 });
 
-const NOT_JUDGED = { valid: false, lead: null, findings: [], lines: [] };
+const NOT_JUDGED = { valid: false, lead: null, findings: [], left: 0, lines: [] };
 
 /** Characters of the lines that are shown beside the text itself. */
-const MOST_SHOWN = 120_000;
+const MOST_SHOWN = 60_000;
+const MOST_FINDINGS = 50;
 
-function judgedView(yaml: string, result: Validation) {
+function judgedView(yaml: string, result: Validation | null) {
+  if (result === null) return NOT_JUDGED;
   const found = findingsOf(result);
   const marks = new Map(found.flatMap(({ line, look }) => (line === null ? [] : [[line, look.tone] as const])));
   const lines = yamlLines(yaml, { marks, most: MOST_SHOWN });
-  const findings = found.map((one) => ({
+  const findings = found.slice(0, MOST_FINDINGS).map((one) => ({
     ...one,
     href: one.line === null || one.line > lines.length ? null : `#L${one.line}`,
   }));
-  return { valid: result.valid, lead: leadOf(result), findings, lines };
+  return { valid: result.valid, lead: leadOf(result), findings, left: found.length - findings.length, lines };
 }
 
 function nameIn(yaml: string): string | null {

@@ -1,3 +1,5 @@
+import { escapedLength } from '../../fit-model.ts';
+
 /** One coloured piece of a line; `kind` is the class of its colour, '' for plain text. */
 export interface Piece {
   kind: '' | 'key' | 'comment' | 'string' | 'number' | 'template';
@@ -43,7 +45,7 @@ export function yamlLines(source: string, { marks = NONE, most = MOST }: Asked =
     if (left <= 0) return [...lines, more(number, all.length - lines.length)];
     const pieces = piecesOfNext(line);
     lines.push({ number, mark: marks.get(number) ?? null, pieces });
-    left -= OF_LINE + line.length + pieces.length * OF_PIECE;
+    left -= OF_LINE + escapedLength(line) + pieces.length * OF_PIECE;
   }
   return lines;
 }
