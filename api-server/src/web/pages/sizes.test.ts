@@ -1,10 +1,13 @@
+import { escapeExpression } from 'handlebars';
 import { expect, test } from 'vitest';
 import { agentVersions } from '../../analytics/agent-versions.ts';
 import { calibrate } from '../../analytics/calibration.ts';
 import { promptVersions } from '../../analytics/prompt-versions.ts';
 import { bucketView } from '../../service/views/analytics/calibration.ts';
+import type { DeliveryDetail } from '../../service/views/kept-delivery.ts';
 import type { AuditLine } from '../../service/views/audit.ts';
 import { agentVersionView, promptVersionView } from '../../service/views/analytics/versions.ts';
+import { VIEWER } from './fixtures/fake-deps.ts';
 import { approvalLine } from './fixtures/approvals.ts';
 import { goldenMember, goldenSet, SET_ID } from './fixtures/golden-sets.ts';
 import { pagesWith } from './fixtures/pages-with.ts';
@@ -173,7 +176,13 @@ const WORLD: Parameters<typeof pagesWith>[0] = {
   agents: {
     agents: many(
       100,
-      (at) => ({ name: `first-line-${at}`, executor: 'gateway', model: 'm', warnings: [text(200)] }) as never,
+      (at) =>
+        ({
+          name: at < 50 ? 'first-line' : `first-line-${at}`,
+          executor: 'gateway',
+          model: 'm',
+          warnings: [text(200)],
+        }) as never,
     ),
     errors: {},
   },
@@ -223,4 +232,138 @@ test.each(PAGES)('%s stays below 200 KB', async (page) => {
   const { statusCode, body } = await get(page);
   expect(statusCode).toBe(200);
   expect(Buffer.byteLength(body)).toBeLessThan(MOST_BYTES);
+});
+
+/** As many entries and branches as a definition may have. */
+const group = (at: number) => ({
+  name: `a-group-of-branches-with-a-long-name-${at}`,
+  parallel: {
+    join: 'all_must_pass',
+    steps: many(16, (n) => ({
+      name: `a-branch-with-quite-a-long-name-${at}-${n}`,
+      executor: 'gateway',
+      agent: 'first-line-triage',
+      prompt_template: text(100),
+      weight: 2,
+    })),
+  },
+});
+const wide = { ...entry('wide', { text: yaml(262_144) }), config: { steps: many(64, group) } };
+const rowsOf = ({ name, parallel }: ReturnType<typeof group>, at: number) => [
+  stepDetail({ id: `g${at}`, step_name: name, step_index: at, kind: 'parallel' }),
+  ...parallel.steps.map((branch) =>
+    stepDetail({ id: branch.name, step_name: branch.name, step_index: at, kind: 'branch', raw_response: null }),
+  ),
+];
+const items = many(200, (at) => ({ name: `checkout-eu-west-${at}.shop.svc.cluster.local` }));
+const fan = [
+  stepDetail({ id: 'f', step_name: 'each', step_index: 64, kind: 'fan_out', raw_response: { items } }),
+  ...many(200, (at) => stepDetail({ id: `f${at}`, step_name: `each/${at}`, step_index: 64, kind: 'fan_out_branch' })),
+];
+const ran = runDetail({ id: 'r1', steps: [...wide.config.steps.flatMap(rowsOf), ...fan] });
+const WIDE: Parameters<typeof pagesWith>[0] = {
+  details: [ran, { ...ran, id: 'r2' }],
+  runDefinition: wide.config,
+  log,
+  definitions: { pipelines: [wide], steps: [] },
+  readiness: readinessReport(
+    many(1_088, (at) => readinessStep({ step: `a-branch-with-quite-a-long-name-${at}` } as never)),
+  ),
+  statistics: statisticsOf({ ended: [], steps: [] }),
+};
+
+const WIDE_PAGES = [
+  'pipelines',
+  'pipelines/wide',
+  'pipelines/wide/run',
+  'steps',
+  'runs/r1',
+  'runs/r1?view=log',
+  'runs/r1?step=each',
+  'runs/r1?step=each/199',
+  'runs/r1/compare/r2',
+];
+
+test.each(WIDE_PAGES)('%s of a definition with 1,024 branches stays below 200 KB', async (page) => {
+  const { get } = await pagesWith(WIDE);
+  const { statusCode, body } = await get(`/ui/${page}`);
+  expect(statusCode).toBe(200);
+  expect(Buffer.byteLength(body)).toBeLessThan(MOST_BYTES);
+});
+
+const labels = Object.fromEntries(many(64, (at) => [`label_${at}`, text(4_096)]));
+const delivery: DeliveryDetail = {
+  id: 7,
+  received_at: iso(1),
+  source: 'alert_router',
+  outcome: 'no_pipeline',
+  status_code: 422,
+  pipeline: null,
+  run_id: null,
+  summary: text(300),
+  severity: 'critical',
+  labels,
+  fingerprint: 'f:firing',
+  detail: text(1_000),
+  token_name: 'alertmanager',
+  team: 'payments',
+  alerts: many(1_000, (at) => ({
+    fingerprint: `${at}`.padStart(16, 'f'),
+    status: 'firing',
+    labels,
+    fate: 'no_pipeline',
+    run_id: idOf(at),
+    reason: text(300),
+  })),
+  closest: many(5, (at) => ({
+    pipeline: `pipeline-${at}`,
+    failed_rule: 'labels.service',
+    expected: { in: many(500, () => text(100)) },
+    actual: text(4_096),
+  })),
+  raw: { alerts: many(40, () => ({ annotations: many(40, () => text(30)) })) },
+  raw_truncated: false,
+};
+
+test.each([
+  ['deliveries', {}],
+  ['deliveries/7', {}],
+  ['deliveries/7', { raw: '&<>"\''.repeat(13_000), raw_truncated: true }],
+])('%s stays below 200 KB', async (page, change) => {
+  const { get } = await pagesWith({
+    deliveries: many(50, (id) => ({ ...delivery, id })),
+    delivery: { ...delivery, ...change },
+  });
+  const { statusCode, body } = await get(`/ui/${page}`);
+  expect(statusCode).toBe(200);
+  expect(Buffer.byteLength(body)).toBeLessThan(MOST_BYTES);
+});
+
+const ADMIN = { ...VIEWER, role: 'admin' } as const;
+
+test.each([
+  ['a definition', yaml(262_144)],
+  ['characters that HTML escapes', `# ${'&<>"\''.repeat(52_000)}`],
+])('Validate answers below 200 KB to %s of 256 KB', async (_, text) => {
+  const wrong = many(2_000, (at) => ({
+    loc: ['steps', at, 'promt_template'],
+    msg: 'is no key of a step',
+    line: at * 5,
+  }));
+  const validation = { valid: false, errors: wrong, warnings: wrong } as never;
+  const { post } = await pagesWith({ viewer: ADMIN, validation });
+  const form = { kind: 'Pipeline', yaml: text, _csrf: ADMIN.csrf };
+  const { statusCode, body } = await post('/ui/validate', { ...form, part: 'result' });
+  expect(statusCode).toBe(200);
+  expect(Buffer.byteLength(body)).toBeLessThan(MOST_BYTES);
+  // Without script the text comes back, whole, since it is sent again from there.
+  const whole = (await post('/ui/validate', form)).body;
+  expect(whole).toContain(escapeExpression(text));
+});
+
+test('a definition with more text than a page has is not opened in the form', async () => {
+  const { get } = await pagesWith({ viewer: ADMIN, definitions: { pipelines: [wide] } });
+  const { body } = await get('/ui/validate?pipeline=wide');
+  expect(body).toContain('wide has more text than this page edits');
+  expect(body).not.toContain('prompt_template');
 });

@@ -9,9 +9,8 @@ import { isActive, statusLook, stepLook } from '../status.ts';
 import { type Fact, known, moneyIn, numberFact, SECONDS, textFact, TOKENS, TRUST, type Unit } from './facts.ts';
 import { answerSection, promptSection } from './sections.ts';
 
-/** The whole page stays below 500 KB. */
 const ROOM = { bytes: 300_000, ms: 150 };
-const MOST_STEPS = 100;
+const MOST_STEPS = 60;
 const COLUMNS = { a: 'A', b: 'B' };
 
 export interface CompareInput {

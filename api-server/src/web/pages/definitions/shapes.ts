@@ -51,13 +51,13 @@ function shapeOf(entry: Step): string {
 }
 
 /** The branches under a group, and the step that a fan-out runs for each item. */
-function branchLines(entry: Step) {
+function branchLines(entry: Step, most: number) {
   if (isFanOut(entry)) {
     const { step, as } = entry.fan_out;
     return [{ href: null, name: `each ${as}`, shape: executorLine(step), extras: extrasOf(step), weight: '' }];
   }
   if (!isParallel(entry)) return [];
-  return entry.parallel.steps.map((branch) => ({
+  return entry.parallel.steps.slice(0, most).map((branch) => ({
     href: paths.step(branch.name),
     name: branch.name,
     shape: executorLine(branch),
@@ -66,10 +66,25 @@ function branchLines(entry: Step) {
   }));
 }
 
-/** One entry of a pipeline in its list of steps. */
-export const stepLine = (entry: Step, number: number) => ({
+const MOST_BRANCHES = 100;
+
+/** The entries of a pipeline in its list of steps; of a crowd of branches each group shows some. */
+export function stepLines(entries: readonly Step[]) {
+  const groups = entries.filter(isParallel);
+  const all = groups.reduce((sum, { parallel }) => sum + parallel.steps.length, 0);
+  const share = Math.floor(MOST_BRANCHES / groups.length);
+  // One branch of each would say less than the line of its group, which counts them.
+  const most = all <= MOST_BRANCHES ? all : share < 2 ? 0 : share;
+  return entries.map((entry, at) => stepLine(entry, at, most));
+}
+
+const moreBranches = (entry: Step, most: number): number =>
+  most > 0 && isParallel(entry) ? Math.max(0, entry.parallel.steps.length - most) : 0;
+
+const stepLine = (entry: Step, number: number, most: number) => ({
   number: number + 1,
-  branches: branchLines(entry),
+  branches: branchLines(entry, most),
+  moreBranches: moreBranches(entry, most),
   extras: extrasOf(entry),
   name: entry.name,
   href: paths.step(entry.name),

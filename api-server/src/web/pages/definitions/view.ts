@@ -15,7 +15,7 @@ import { plural } from '../runs/row.ts';
 import { budgetText, concurrencyFact, scheduleLine } from './limits.ts';
 import { ruleText } from './rule-text.ts';
 import { definitionGraph } from './graph.ts';
-import { shapesLine, stepLine } from './shapes.ts';
+import { shapesLine, stepLines } from './shapes.ts';
 import { usesOf } from './uses.ts';
 import { yamlLines } from './yaml/yaml-lines.ts';
 
@@ -162,7 +162,7 @@ export function pipelineView(entry: LoadedPipeline, definitions: Snapshot, { row
       { label: 'Budget of a run', value: budgetText(config.budget, currency) },
       { label: 'File', value: entry.file.split('/').at(-1) ?? entry.file, title: entry.file },
     ].map((fact) => ({ title: '', ...fact })),
-    entries: config.steps.map(stepLine),
+    entries: stepLines(config.steps),
     yaml: yamlLines(entry.text),
     problems: pipelineProblems(definitions, entry.name),
     summary: summaryOf(stats, 'runs'),
@@ -190,6 +190,11 @@ const usersOf = (name: string, definitions: Snapshot) =>
     .filter((pipeline) => pipeline.uses.includes(name))
     .map((pipeline) => ({ name: pipeline.name, href: paths.pipeline(pipeline.name) }));
 
+const someUsers = <T>(users: readonly T[]) => ({
+  users: users.slice(0, USERS_NAMED),
+  moreUsers: Math.max(0, users.length - USERS_NAMED),
+});
+
 /** Library steps and steps of pipelines, as many of both. */
 export function stepsView(definitions: Snapshot, now: number, page = 1) {
   const asked = { page, size: STEPS_A_PAGE, goTo: (number: number) => paths.steps({ page: number }) };
@@ -197,11 +202,7 @@ export function stepsView(definitions: Snapshot, now: number, page = 1) {
   const own = portionOf(pipelineSteps(definitions.pipelines), asked);
   return {
     rows: library.rows.map((step) => ({ ...stepRow(step), users: usersOf(step.name, definitions).length })),
-    inPipelines: own.rows.map(({ users, ...step }) => ({
-      ...step,
-      users: users.slice(0, USERS_NAMED),
-      moreUsers: Math.max(0, users.length - USERS_NAMED),
-    })),
+    inPipelines: own.rows.map(({ users, ...step }) => ({ ...step, ...someUsers(users) })),
     pager: definitions.steps.length > own.total ? library.pager : own.pager,
     problems: problemFiles(definitions, ofKind('LibraryStep')),
     count: plural(definitions.steps.length, 'library step'),
@@ -235,7 +236,7 @@ export function agentsView({ agents, errors }: AgentList, definitions: Snapshot)
       executor: agent.executor,
       model: agent.model ?? '–',
       warnings: agent.warnings ?? [],
-      users: uses(agent.name).map((pipeline) => ({ name: pipeline.name, href: paths.pipeline(pipeline.name) })),
+      ...someUsers(uses(agent.name).map(({ name }) => ({ name, href: paths.pipeline(name) }))),
     })),
     errors: Object.entries(errors).map(([backend, message]) => ({ backend, message })),
     count: plural(agents.length, 'agent'),

@@ -1,7 +1,7 @@
 import { exportLinks } from '../exports/links.ts';
 import type { DeliveryDetail, DeliveryLine } from '../../../service/views/kept-delivery.ts';
 import { apiPath } from '../curl.ts';
-import { age, exactTime } from '../format.ts';
+import { age, count, exactTime } from '../format.ts';
 import { paths } from '../paths.ts';
 import type { FirstRun } from '../runs/first-run.ts';
 import { jsonTree } from '../run/step/json-tree.ts';
@@ -32,6 +32,8 @@ const FATES: Record<DeliveryDetail['alerts'][number]['fate'], StatusLook> = {
 const CLOSEST =
   'No pipeline matches this delivery. Change trigger.match of one of those below, then choose Handle again.';
 
+/** Alerts that a page lists; a delivery may have 1,000. */
+const MOST_ALERTS = 50;
 const MAX_CHIPS = 6;
 const chipsOf = (labels: Record<string, string>) =>
   Object.entries(labels)
@@ -122,7 +124,7 @@ export function deliveryView({ delivery, operator }: DeliveryInput) {
     facts,
     redeliver: mayRepeat ? paths.redeliver(delivery.id) : null,
     commands: mayRepeat ? [{ label: 'Handle again', path: apiPath('deliveries', delivery.id, 'redeliver') }] : [],
-    alerts: delivery.alerts.map((alert) => ({
+    alerts: delivery.alerts.slice(0, MOST_ALERTS).map((alert) => ({
       look: FATES[alert.fate],
       chips: chipsOf(alert.labels),
       status: alert.status,
@@ -131,6 +133,10 @@ export function deliveryView({ delivery, operator }: DeliveryInput) {
       reason: alert.reason === delivery.detail ? null : alert.reason,
       run: runOf(alert.run_id),
     })),
+    moreAlerts:
+      delivery.alerts.length > MOST_ALERTS
+        ? `The first ${MOST_ALERTS} of ${count(delivery.alerts.length)} alerts. GET /deliveries/${delivery.id} has all of them.`
+        : null,
     closest: delivery.closest.map((one) => ({
       pipeline: one.pipeline,
       href: paths.pipeline(one.pipeline),

@@ -43,7 +43,7 @@ export function readinessCard({ name, config, report: real, whatIf, tried, now }
 }
 
 /** Steps that a page shows. */
-const MOST_STEPS = 40;
+const MOST_STEPS = 20;
 const SATISFIED: ReadonlySet<string> = new Set(['ready', 'not_configured']);
 
 /** In their order; where there are too many, those that hold the pipeline back go before others. */

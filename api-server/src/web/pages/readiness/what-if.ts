@@ -36,6 +36,14 @@ const numberOf = (text: string): unknown => (/^\d*\.?\d+$/.test(text) ? Number(t
 /** Tiers that are preselected for a pipeline without criteria: they apply to every pipeline. */
 const TO_BEGIN_WITH: ReadonlySet<string> = new Set(['operational', 'accuracy']);
 
+const MOST_PLACES = 100;
+
+/** Steps to choose from; of a crowd no branches but the chosen one. */
+const places = (steps: readonly ReadinessStep[], chosen: string | null | undefined) =>
+  steps.length <= MOST_PLACES
+    ? steps
+    : steps.filter(({ kind, step_name: name }) => kind !== 'branch' || name === chosen).slice(0, MOST_PLACES);
+
 /** The form, filled with the criteria that are tried or with those of the pipeline. */
 export function whatIfForm(config: Pick<Pipeline, 'readiness'>, steps: readonly ReadinessStep[], tried: WhatIf | null) {
   const values: Partial<Record<string, object | null>> = tried?.readiness ?? config.readiness ?? {};
@@ -60,7 +68,11 @@ export function whatIfForm(config: Pick<Pipeline, 'readiness'>, steps: readonly 
     })),
     places: [
       { value: '', label: 'the whole pipeline', chosen: tried?.applyTo === null },
-      ...steps.map(({ step_name: name }) => ({ value: name, label: `step ${name}`, chosen: tried?.applyTo === name })),
+      ...places(steps, tried?.applyTo).map(({ step_name: name }) => ({
+        value: name,
+        label: `step ${name}`,
+        chosen: tried?.applyTo === name,
+      })),
     ],
   };
 }

@@ -1,4 +1,5 @@
 import type { Pipeline } from '@signalbox/crds';
+import { count } from '../format.ts';
 import { approvalCard } from '../approvals/card.ts';
 import { mayOperate } from '../page.ts';
 import type { Viewer } from '../../auth/page-auth.ts';
@@ -48,6 +49,20 @@ const isGroup = ({ kind }: ShownStep): boolean => kind === 'parallel' || kind ==
 /** A group before its branches, also in a rerun, where all rows have the same start time. */
 const inOrder = (steps: ShownStep[]): ShownStep[] =>
   steps.toSorted((a, b) => a.step_index - b.step_index || Number(isGroup(b)) - Number(isGroup(a)));
+
+/** Steps with a line of their own. */
+const MOST_LINES = 70;
+
+/** Of a run with many branches: those of the chosen group, then those that did not go well, then the first. */
+function listedSteps(steps: ShownStep[], chosen: ShownStep | null): ShownStep[] {
+  const rank = (step: ShownStep): number => {
+    if (step === chosen || step.kind === 'step' || isGroup(step)) return 0;
+    if (step.step_index === chosen?.step_index) return 1;
+    return step.status === 'completed' || step.status === 'skipped' ? 3 : 2;
+  };
+  const kept = new Set(steps.toSorted((a, b) => rank(a) - rank(b)).slice(0, MOST_LINES));
+  return steps.filter((step) => kept.has(step));
+}
 
 /** The time of the delivery is one of the facts of the run. */
 const withoutTime = ({ receivedAt: _ms, received_at: _iso, ...context }: Record<string, unknown>) => context;
@@ -127,6 +142,9 @@ function whyNoStep({ steps, status }: ShownRun): string | null {
   return isActive(status) ? 'The first step has not started yet.' : 'No step of this run started.';
 }
 
+const whyNotAll = (listed: number, all: number): string | null =>
+  listed === all ? null : `${listed} of ${count(all)} steps and branches. Choose a group to see its branches.`;
+
 /** The page of one run: facts, graph, timeline and the chosen step. */
 export function runView(given: RunInput) {
   const input = { ...given, run: withWaits(given.run, given.approvals) };
@@ -135,6 +153,7 @@ export function runView(given: RunInput) {
   const chosen = run.steps.find((step) => step.step_name === input.step) ?? defaultStep(run, input.approvals);
   const name = chosen?.step_name ?? null;
   const hrefOf = (step: string) => hrefFor(input, { step });
+  const listed = listedSteps(inOrder(run.steps), chosen);
   const offered = {
     attention: attentionView(run, mayOperate(input.viewer)),
     ...actions(input),
@@ -163,7 +182,7 @@ export function runView(given: RunInput) {
     }),
     timeline: timelineView({
       run,
-      steps: inOrder(run.steps),
+      steps: listed,
       approvals: input.approvals,
       log,
       now,
@@ -173,6 +192,7 @@ export function runView(given: RunInput) {
       zoomed: input.zoomed,
       zoomHref: (zoomed) => hrefFor(input, { step: name, zoomed }),
     }),
+    unlisted: whyNotAll(listed.length, run.steps.length),
     waitingForStep: whyNoStep(run),
     approvals: cardsOf(input, name),
     views: [

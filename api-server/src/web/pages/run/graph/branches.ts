@@ -9,7 +9,15 @@ const JOINS: Record<Join, string> = {
   any_must_pass: 'any may pass: the highest trust counts',
   weighted_average: 'weighted average of their trust',
 };
+
 const SHOWN = 60;
+
+/** In their order; where there are too many, those that did not complete go before others. */
+function shownBranches({ branches }: PlanNode) {
+  const done = ({ row }: PlanNode['branches'][number]) => Number(row?.status === 'completed');
+  const kept = new Set(branches.toSorted((a, b) => done(a) - done(b)).slice(0, SHOWN));
+  return [...branches.entries()].filter(([, branch]) => kept.has(branch));
+}
 
 /** An item of a fan-out in a few characters. */
 export function itemText(item: unknown, max: number): string {
@@ -32,7 +40,7 @@ export function branchesView(node: PlanNode, at: { now: number; hrefOf: (step: s
   const { join, over, weights } = ruleOf(node.entry);
   const weighted = join === 'weighted_average';
   const items = node.row?.raw_response?.items ?? [];
-  const rows = node.branches.slice(0, SHOWN).map(({ name, row }, i) => ({
+  const rows = shownBranches(node).map(([i, { name, row }]) => ({
     name: node.kind === 'fan_out' ? `#${name.slice(node.name.length + 1)}` : name,
     item: node.kind === 'fan_out' ? itemText(items[i], 60) : '',
     href: row === null ? null : at.hrefOf(name),
@@ -47,7 +55,7 @@ export function branchesView(node: PlanNode, at: { now: number; hrefOf: (step: s
     over,
     count: `${node.branches.length} ${node.branches.length === 1 ? 'branch' : 'branches'}`,
     rows,
-    more: left > 0 ? `${left} more in the list of steps` : null,
+    more: left > 0 ? `${left} more that completed; GET /runs/{id} has them all` : null,
   };
 }
 

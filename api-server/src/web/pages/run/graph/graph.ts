@@ -5,10 +5,16 @@ import { type Layout, NODE } from './layout.ts';
 import type { PlanNode } from './plan.ts';
 import type { ShownStep } from '../step/shown-step.ts';
 
-/** Branches that a group shows, and fewer where the graph has many. */
+/** Branches that a group shows, and fewer where the graph has more than a crowd. */
 const SHOWN_BRANCHES = 12;
-const SHOWN_IN_A_CROWD = 4;
-const CROWD = 150;
+const CROWD = 100;
+
+/** Boxes under each group; below 2 the group stands for its branches. */
+function shownBranches(plan: PlanNode[]): number {
+  const counts = plan.map(({ branches }) => Math.min(branches.length, SHOWN_BRANCHES)).filter((n) => n > 0);
+  const all = counts.reduce((sum, n) => sum + n, 0);
+  return all > CROWD ? Math.floor(CROWD / counts.length) : SHOWN_BRANCHES;
+}
 
 interface Box {
   name: string;
@@ -21,28 +27,26 @@ interface Box {
 /** Boxes with their predecessors: branches follow their group, an entry follows the last boxes of the entry before. */
 function boxesOf(plan: PlanNode[]): Box[] {
   const boxes: Box[] = [];
-  const branches = plan.reduce((sum, node) => sum + node.branches.length, 0);
-  const most = branches > CROWD ? SHOWN_IN_A_CROWD : SHOWN_BRANCHES;
+  const most = shownBranches(plan);
   let ends: string[] = [];
   for (const node of plan) {
-    boxes.push({ name: node.name, label: node.name, kind: node.kind, row: node.row, after: ends });
+    const alone = most < 2 && node.branches.length > 0;
+    const name = alone ? `${node.name} (${node.branches.length})` : node.name;
+    boxes.push({ name: node.name, label: name, kind: node.kind, row: node.row, after: ends });
+    ends = [node.name];
+    if (alone || node.branches.length === 0) continue;
     const folded = node.branches.length > most;
     const shown = folded ? node.branches.slice(0, most - 1) : node.branches;
     for (const branch of shown) {
       const label = labelOf(branch.name, node);
       boxes.push({ name: branch.name, label, kind: 'branch', row: branch.row, after: [node.name] });
     }
-    ends = shown.length === 0 ? [node.name] : shown.map((branch) => branch.name);
+    ends = shown.map((branch) => branch.name);
     if (folded) {
-      const name = `${node.name}/more`;
-      boxes.push({
-        name,
-        label: `${node.branches.length - shown.length} more`,
-        kind: 'more',
-        row: null,
-        after: [node.name],
-      });
-      ends.push(name);
+      const more = `${node.name}/more`;
+      const label = `${node.branches.length - shown.length} more`;
+      boxes.push({ name: more, label, kind: 'more', row: null, after: [node.name] });
+      ends.push(more);
     }
   }
   return boxes;

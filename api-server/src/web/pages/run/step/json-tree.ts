@@ -12,7 +12,7 @@ export interface JsonNode {
 }
 
 const MAX_DEPTH = 12;
-const MAX_NODES = 1500;
+const MAX_NODES = 600;
 const MAX_TEXT = 20_000;
 
 interface Budget {

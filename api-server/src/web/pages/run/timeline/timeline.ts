@@ -42,6 +42,8 @@ const MOST_ROWS = 80;
 /** Bars of all steps together; each step has some at least. */
 const MOST_BARS = 240;
 const FEWEST_BARS = 4;
+/** From so many steps on, a step that is not chosen shows its longest part alone. */
+const CROWD = 65;
 
 interface Drawn {
   axis: Span;
@@ -83,7 +85,8 @@ function trackOf(all: readonly Part[], drawn: Drawn) {
 
 /** Of a run with many steps the short parts are drawn only where their step is chosen. */
 function drawnParts(parts: readonly Part[], chosen: boolean, { steps, now }: TimelineInput): readonly Part[] {
-  const most = chosen ? Infinity : Math.max(FEWEST_BARS, Math.floor(MOST_BARS / steps.length));
+  const few = steps.length < CROWD ? Math.max(FEWEST_BARS, Math.floor(MOST_BARS / steps.length)) : 1;
+  const most = chosen ? Infinity : few;
   if (parts.length <= most) return parts;
   const lengthOf = ({ from, to }: Part) => (to ?? now) - from;
   const kept = new Set(parts.toSorted((a, b) => lengthOf(b) - lengthOf(a)).slice(0, most));
