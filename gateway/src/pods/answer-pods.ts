@@ -135,6 +135,7 @@ export class AnswerPods {
       signal,
       timeoutMs: this.deps.door.toolTimeoutMs,
       callId: ask.call_id,
+      agent: job.agent.name,
       span: job.span,
     });
     const seconds = (performance.now() - started) / 1000;

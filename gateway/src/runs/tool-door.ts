@@ -96,6 +96,7 @@ async function dispatch(
     signal: context.signal,
     timeoutMs: deps.toolTimeoutMs,
     callId: call.call_id,
+    agent: context.agent,
     span: context.span,
   });
   const durationMs = performance.now() - started;

@@ -33,12 +33,12 @@ function fakeConnection({ ping = () => Promise.resolve(), listTools = () => Prom
 }
 
 /** A supervisor whose clock is the test's. */
-function supervised(open: SupervisorDeps['open'], random = 0) {
+function supervised(open: SupervisorDeps['open'], random = 0, clock = { now: 0 }) {
   const timers = new Set<Timer>();
   const supervisor = new Supervisor({
     open,
     random: () => random,
-    now: () => new Date(0),
+    now: () => new Date(clock.now),
     onTransition: () => {},
     pingEveryMs: PING_EVERY_MS,
     pingTimeoutMs: 5000,
@@ -62,8 +62,8 @@ function supervised(open: SupervisorDeps['open'], random = 0) {
   return { supervisor, reaches, pass, waits };
 }
 
-const call = (supervisor: Supervisor) =>
-  supervisor.call('t', {}, { signal: new AbortController().signal, timeoutMs: 100 });
+const call = (supervisor: Supervisor, agent?: string) =>
+  supervisor.call('t', {}, { signal: new AbortController().signal, timeoutMs: 100, agent });
 
 test.each([
   [0, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]],
@@ -156,6 +156,39 @@ test.each<[string, ToolOutcome['kind'][], string]>([
     state,
     lastError: state === 'running' ? null : 'left 3 calls in a row unanswered',
   });
+});
+
+test('an agent that leaves the server no time to answer restarts it for nobody whom it answers', async () => {
+  const calls = { kind: 'ok' as ToolOutcome['kind'], text: '' };
+  const clock = { now: 0 };
+  const { connection } = fakeConnection({ calls });
+  const { supervisor, reaches } = supervised(() => Promise.resolve(connection), 0, clock);
+  supervisor.start();
+  await reaches('running');
+  const answers = async (kind: ToolOutcome['kind'], ...agents: string[]) => {
+    calls.kind = kind;
+    for (const agent of agents) await call(supervisor, agent);
+    return supervisor.status().state;
+  };
+  expect(await answers('ok', 'shop', 'pay')).toBe('running');
+  expect(await answers('timeout', 'pay', 'pay', 'pay', 'pay-two')).toBe('running');
+  // What answers nobody any more is restarted, also where some do not call it again.
+  clock.now += 4 * 60_000;
+  expect(await answers('timeout', 'pay')).toBe('running');
+  clock.now += 60_000;
+  expect(await answers('timeout', 'pay')).toBe('backoff');
+});
+
+test('a server that stops to answer all its agents is restarted at once', async () => {
+  const calls = { kind: 'ok' as ToolOutcome['kind'], text: '' };
+  const { connection } = fakeConnection({ calls });
+  const { supervisor, reaches } = supervised(() => Promise.resolve(connection));
+  supervisor.start();
+  await reaches('running');
+  for (const agent of ['shop', 'pay']) await call(supervisor, agent);
+  calls.kind = 'timeout';
+  for (const agent of ['shop', 'shop', 'pay']) await call(supervisor, agent);
+  expect(supervisor.status().state).toBe('backoff');
 });
 
 test('calls that were given up are not counted as unanswered', async () => {

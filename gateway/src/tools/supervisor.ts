@@ -41,6 +41,8 @@ export const NEVER_STARTED: SupervisorStatus = {
 const RELIST_DELAY_MS = 500;
 /** A server may answer pings and nothing else. */
 const MAX_UNANSWERED = 3;
+/** A server whose last call of another agent was answered not longer ago works: its restart would only hurt that agent. */
+const STILL_WORKS_MS = 5 * 60_000;
 
 /** Keeps one tool server running: starting, running, backoff, starting … until stopped. */
 export class Supervisor {
@@ -57,6 +59,8 @@ export class Supervisor {
   private failures = 0;
   /** Calls in a row, of the present session. */
   private unanswered = 0;
+  /** When the agents were answered whose last call was, in milliseconds. */
+  private answered = new Map<string, number>();
   private readonly cancelTimers = new Set<() => void>();
   private relistPending = false;
 
@@ -93,14 +97,19 @@ export class Supervisor {
     }
     const outcome = await connection.call(tool, input, options);
     // Of a call that was given up nobody knows whether it would have been answered.
-    if (!options.signal.aborted) this.judge(connection, outcome);
+    if (!options.signal.aborted) this.judge(connection, outcome, options.agent ?? '');
     return outcome;
   }
 
-  private judge(connection: ToolConnection, { kind }: ToolOutcome): void {
+  private judge(connection: ToolConnection, { kind }: ToolOutcome, agent: string): void {
     if (this.connection !== connection) return;
     this.unanswered = kind === 'timeout' ? this.unanswered + 1 : 0;
-    if (this.unanswered >= MAX_UNANSWERED) this.drop(connection, `left ${MAX_UNANSWERED} calls in a row unanswered`);
+    const now = this.deps.now().getTime();
+    if (kind === 'timeout') this.answered.delete(agent);
+    else this.answered.set(agent, now);
+    const works = [...this.answered.values()].some((at) => now - at < STILL_WORKS_MS);
+    if (this.unanswered >= MAX_UNANSWERED && !works)
+      this.drop(connection, `left ${MAX_UNANSWERED} calls in a row unanswered`);
     else if (kind === 'timeout' || kind === 'unavailable') this.checkAlive(connection);
   }
 
@@ -127,6 +136,7 @@ export class Supervisor {
   private serve(connection: ToolConnection, tools: ToolDefinition[]): void {
     this.connection = connection;
     this.unanswered = 0;
+    this.answered.clear();
     this.become('running', null, { pid: connection.pid, startedAt: this.deps.now(), ...this.describeTools(tools) });
     this.later(HEALTHY_AFTER_MS, () => {
       this.failures = 0;

@@ -37,6 +37,8 @@ export interface ToolCallOptions {
   maxTimeoutMs?: number | undefined;
   /** The model's id of the call, by which an approval was given. */
   callId?: string | undefined;
+  /** The agent that calls. */
+  agent?: string | undefined;
   /** The span of the run; its context is sent to the server. */
   span?: RunSpan | undefined;
 }
