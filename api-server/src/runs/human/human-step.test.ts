@@ -189,6 +189,20 @@ test('a decision that was not taken up before a restart is taken up after it, on
   expect(await counted()).toEqual([[['payments', 'p', 'approved'], 1]]);
 });
 
+test('a clock that is set ahead takes nobody’s time to answer', async () => {
+  await make({ pipelines: [pipeline(human())] });
+  const id = await world.start('p');
+  const [question] = await waiting();
+  await held();
+  vi.useFakeTimers({ toFake: ['Date'], now: question!.expiresAt + 3_600_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  // What makes the run look at its question again.
+  world.approvals.heard(`approval ${question!.id}`);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(await approve(question!.id)).toMatchObject({ kind: 'decided' });
+  expect((await world.ended(id)).run.status).toBe('completed');
+});
+
 test('a question whose time ran out while nobody was there expires at the next start', async () => {
   await make({ pipelines: [pipeline(human(', on_timeout: escalate'))] });
   const id = await world.start('p');

@@ -1,3 +1,4 @@
+import { uptime } from 'node:os';
 import type { ActiveRun } from '../../runs/state/active-run.ts';
 import { stopReason } from '../../runs/state/stopped.ts';
 import type { Write } from '../../runs/state/records.ts';
@@ -44,6 +45,8 @@ export interface ApprovalsDeps {
   /** Writes the notifications, in the transaction that stores the approval. */
   announce(run: ActiveRun, asking: Asking): Write[];
   now(): number;
+  /** Milliseconds that passed, also while the machine was suspended, whatever the clock is set to. Default: those of the machine. */
+  elapsed?: () => number;
 }
 
 export interface Waiting {
@@ -76,10 +79,12 @@ export interface Approvals {
 /** Polling interval for a decision that another replica takes. */
 const LOOK_EVERY_MS = 10_000;
 
+const sinceBoot = () => uptime() * 1000;
+
 /** The message to the other replicas, with the id of the approval. */
 const WORD = 'approval ';
 
-export function createApprovals({ database, rules, announce, now }: ApprovalsDeps): Approvals {
+export function createApprovals({ database, rules, announce, now, elapsed = sinceBoot }: ApprovalsDeps): Approvals {
   const { db } = database;
   const waiters = createWaiters();
   const listeners: ((approval: Approval) => void)[] = [];
@@ -102,13 +107,15 @@ export function createApprovals({ database, rules, announce, now }: ApprovalsDep
   /** The stored approval, once it is closed. */
   const wait = async (approval: Approval, waiter: Waiter, waiting: Waiting): Promise<Approval> => {
     const { signal } = waiting;
+    // A clock that is set ahead takes nobody's time to answer.
+    const until = elapsed() + approval.expiresAt - now();
     for (;;) {
       const seen = await look(approval);
       if (seen.status !== 'pending') return seen;
       const stopped = stopReason(signal);
       if (stopped?.why === 'shutdown') throw stopped;
       if (stopped) return close(approval, stopped.why === 'cancelled' ? 'cancelled' : 'timed_out', waiting);
-      const left = approval.expiresAt - now();
+      const left = until - elapsed();
       if (left <= 0) return close(approval, 'timed_out', waiting);
       await waiter.pause(Math.min(left, LOOK_EVERY_MS), signal);
     }
@@ -158,12 +165,12 @@ export function createApprovals({ database, rules, announce, now }: ApprovalsDep
         });
       const vote: DecideDeps['vote'] = async (votes, audit) =>
         database.write(async (tx) => {
-          if (!(await voteApproval(tx, id, { ...votes, at: now() }))) return false;
+          if (!(await voteApproval(tx, id, votes))) return false;
           await insertAudit(tx, audit);
           return true;
         });
       const starter = (runId: string) => starterOf(db, runId);
-      const decided = await decide({ rules, find, starter, record, vote, now }, id, decision);
+      const decided = await decide({ rules, find, starter, isOpen: waiters.has, record, vote, now }, id, decision);
       if (decided.kind === 'decided') {
         waiters.wake(id);
         tell(decided.approval);

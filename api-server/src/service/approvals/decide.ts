@@ -12,6 +12,8 @@ export interface DecideDeps {
   find(id: string): Promise<Approval | null>;
   /** Who started a run; null for an alert or a schedule. */
   starter(runId: string): Promise<string | null>;
+  /** Whether the run waits for an answer here, and closes the approval itself when its time is over. */
+  isOpen(id: string): boolean;
   /** One durable transaction; false when the approval was decided, had timed out or got another vote meanwhile. */
   record(decision: Decision, audit: AuditEntry, counters: Counter[]): Promise<boolean>;
   /** The same for an approval of which another is needed; `seen` are the votes that were stored before. */
@@ -51,7 +53,7 @@ async function tryOnce(deps: DecideDeps, id: string, { verdict, by }: Asked): Pr
   const stored = await deps.find(id);
   const at = deps.now();
   if (stored === null) return { kind: 'not_found' };
-  const tooLate = closed(stored, at);
+  const tooLate = closed(deps, stored, at);
   if (tooLate) return tooLate;
   const { notTheStarter } = underRules(stored, deps.rules);
   const starter = notTheStarter ? await deps.starter(stored.runId) : null;
@@ -105,13 +107,13 @@ async function conclude(
 async function lost(deps: DecideDeps, id: string): Promise<Decided> {
   const approval = await deps.find(id);
   if (approval === null) return { kind: 'not_found' };
-  return closed(approval, deps.now()) ?? { kind: 'conflict', approval };
+  return closed(deps, approval, deps.now()) ?? { kind: 'conflict', approval };
 }
 
-function closed(approval: Approval, at: number): Decided | null {
+function closed({ isOpen }: Pick<DecideDeps, 'isOpen'>, approval: Approval, at: number): Decided | null {
   if (approval.status === 'timed_out') return { kind: 'expired', approval };
   if (approval.status !== 'pending') return { kind: 'conflict', approval };
-  return approval.expiresAt <= at ? { kind: 'expired', approval } : null;
+  return approval.expiresAt <= at && !isOpen(approval.id) ? { kind: 'expired', approval } : null;
 }
 
 /** With the hash of what was decided: the input of the tool, or the question. */

@@ -17,6 +17,8 @@ export interface Waiter {
 export interface Waiters {
   enter(question: Waiting): Waiter;
   wake(id: string): void;
+  /** Whether this approval waits here. */
+  has(id: string): boolean;
   /** Whether this run waits for an approval here. */
   asks(runId: string): boolean;
   /** Pending approvals of production runs by team, an empty name for none (Orchestration 6). */
@@ -46,6 +48,7 @@ export function createWaiters(): Waiters {
         entry.call();
       }
     },
+    has: (id) => [...entries].some((entry) => entry.id === id),
     asks: (runId) => [...entries].some((entry) => entry.runId === runId),
     pendingByTeam: () => {
       const waiting = new Map(

@@ -35,9 +35,8 @@ const toTool = ({ input_sha256, ...tool }: ToolRow): ToolCall => ({
 
 type Closing = Pick<ApprovalRow, 'id' | 'status' | 'decided_at' | 'decided_by' | 'comment' | 'answers'>;
 
-/** What was read before a decision: in time, and nobody else voted since. */
+/** What was read before a decision: nobody else voted since. */
 interface Unchanged {
-  before: number;
   seen: string;
 }
 
@@ -47,7 +46,6 @@ const decideRow = statement<Closing & Unchanged>((db, slot) =>
     .set(columns(slot, ['status', 'decided_at', 'decided_by', 'comment', 'answers']))
     .where('id', '=', slot.id)
     .where('status', '=', 'pending')
-    .where('expires_at', '>', slot.before)
     .where(({ fn, val }) => fn.coalesce('votes', val('')), '=', slot.seen),
 );
 
@@ -64,12 +62,11 @@ export interface Decision {
 
 const votesText = (votes: readonly Vote[]): string => (votes.length === 0 ? '' : JSON.stringify(votes));
 
-/** True for the one decision that came first, in time. */
+/** True for the one decision that came first. */
 export async function decideApproval(tx: Tx, decision: Decision): Promise<boolean> {
   const { id, status, at, by, comment, answers, votes } = decision;
-  const unchanged = { before: at, seen: votesText(votes) };
-  const row = { id, status, decided_at: at, decided_by: by, comment, answers: JSON.stringify(answers), ...unchanged };
-  return (await tx.run(decideRow, row)) === 1;
+  const row = { id, status, decided_at: at, decided_by: by, comment, answers: JSON.stringify(answers) };
+  return (await tx.run(decideRow, { ...row, seen: votesText(votes) })) === 1;
 }
 
 const voteRow = statement<{ id: string; votes: string } & Unchanged>((db, slot) =>
@@ -78,17 +75,16 @@ const voteRow = statement<{ id: string; votes: string } & Unchanged>((db, slot) 
     .set({ votes: slot.votes })
     .where('id', '=', slot.id)
     .where('status', '=', 'pending')
-    .where('expires_at', '>', slot.before)
     .where(({ fn, val }) => fn.coalesce('votes', val('')), '=', slot.seen),
 );
 
-/** Replaces the votes that were seen; false where the approval was decided, expired or got another vote meanwhile. */
+/** Replaces the votes that were seen; false where the approval was closed or got another vote meanwhile. */
 export async function voteApproval(
   tx: Tx,
   id: string,
-  votes: { seen: readonly Vote[]; now: readonly Vote[]; at: number },
+  votes: { seen: readonly Vote[]; now: readonly Vote[] },
 ): Promise<boolean> {
-  const row = { id, votes: votesText(votes.now), before: votes.at, seen: votesText(votes.seen) };
+  const row = { id, votes: votesText(votes.now), seen: votesText(votes.seen) };
   return (await tx.run(voteRow, row)) === 1;
 }
 
