@@ -21,7 +21,7 @@ export type Timed<D> = Record<'total' | 'machine' | 'waiting', D>;
 
 export interface RunTally<D = unknown> {
   add(kind: RunKind, times: RunTimes): void;
-  /** The durations of a pipeline or a bucket of time, to which more may be added; each belongs to one of both. */
+  /** The durations of a pipeline or a bucket of time, to which more may be added; each belongs to one of either. */
   timed(by: 'pipeline' | 'bucket', of: string | number): Timed<D>;
   /** What was added, by pipeline, team, status and bucket of time; a group may come in several parts. */
   ended(): RunSum[];
@@ -39,16 +39,17 @@ export const exactTally = (scope: TallyScope): RunTally<number[]> => tallyOf(EXA
 export const sketchedTally = (scope: TallyScope): RunTally<Sketch> => tallyOf(SKETCHED, scope);
 
 function tallyOf<D>(scale: Scale<D>, { bucketMs }: TallyScope): RunTally<D> {
-  const sums = new Map<RunKind, Map<number, RunSum>>();
+  const places = new Map<RunKind, Map<number, Place<D>>>();
   const groups = { pipeline: new Map<string, Timed<D>>(), bucket: new Map<string, Timed<D>>() };
   const newTimed = (): Timed<D> => ({ total: scale.empty(), machine: scale.empty(), waiting: scale.empty() });
   const timed: RunTally<D>['timed'] = (by, of) => at(groups[by], String(of), newTimed);
-  const placeOf = (kind: RunKind, bucket: number): Place<D> => ({
+  const newPlace = (kind: RunKind, bucket: number): Place<D> => ({
     kind,
-    bucket,
-    sum: at(at(sums, kind, newBuckets), bucket, () => ({ ...kind, bucket, runs: 0, durationMs: 0 })),
+    sum: { ...kind, bucket, runs: 0, durationMs: 0 },
     groups: [timed('pipeline', kind.pipeline), timed('bucket', bucket)],
   });
+  const placeOf = (kind: RunKind, bucket: number): Place<D> =>
+    at(at(places, kind, newBuckets<D>), bucket, () => newPlace(kind, bucket));
   const together = (): Timed<D> => {
     const each = [...groups.bucket.values()];
     const of = (what: keyof Timed<D>): D => scale.merged(each.map((one) => one[what]));
@@ -60,7 +61,7 @@ function tallyOf<D>(scale: Scale<D>, { bucketMs }: TallyScope): RunTally<D> {
     timed,
     add: (kind, { triggeredAt, took, waited }) => {
       const bucket = bucketMs === undefined ? 0 : triggeredAt - (triggeredAt % bucketMs);
-      if (last?.kind !== kind || last.bucket !== bucket) last = placeOf(kind, bucket);
+      if (last?.kind !== kind || last.sum.bucket !== bucket) last = placeOf(kind, bucket);
       last.sum.runs += 1;
       last.sum.durationMs += took;
       const total = scale.keyOf(took);
@@ -71,7 +72,7 @@ function tallyOf<D>(scale: Scale<D>, { bucketMs }: TallyScope): RunTally<D> {
         if (waited !== null) scale.add(group.waiting, scale.keyOf(waited));
       }
     },
-    ended: () => [...sums.values()].flatMap((buckets) => [...buckets.values()]),
+    ended: () => [...places.values()].flatMap((buckets) => [...buckets.values()].map(({ sum }) => sum)),
     percentiles: (by) =>
       [...(by === 'all' ? [['', together()] as const] : groups[by])].flatMap(([of, group]) =>
         percentileOf(of, group, scale),
@@ -82,12 +83,11 @@ function tallyOf<D>(scale: Scale<D>, { bucketMs }: TallyScope): RunTally<D> {
 /** What a run of a kind in a bucket adds to. */
 interface Place<D> {
   kind: RunKind;
-  bucket: number;
   sum: RunSum;
   groups: readonly Timed<D>[];
 }
 
-const newBuckets = (): Map<number, RunSum> => new Map();
+const newBuckets = <D>(): Map<number, Place<D>> => new Map();
 
 function at<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key);

@@ -45,7 +45,7 @@ const ALIGNED = 8;
 const bytesFor = (uses: number): number => Math.ceil(uses / 8);
 const headEnd = (length: number): number => Math.ceil((LENGTH_BYTES + length) / ALIGNED) * ALIGNED;
 
-function columnsIn(buffer: ArrayBuffer, from: number, { runs, uses }: Pick<Head, 'runs' | 'uses'>): Columns {
+function columnsIn(buffer: ArrayBufferLike, from: number, { runs, uses }: Pick<Head, 'runs' | 'uses'>): Columns {
   const after = from + runs * Float64Array.BYTES_PER_ELEMENT;
   const kind = after + runs * Uint32Array.BYTES_PER_ELEMENT;
   const used = kind + runs * Uint16Array.BYTES_PER_ELEMENT;
@@ -112,11 +112,11 @@ export interface Part {
 }
 
 function open({ body }: Part): Head & Columns {
-  // The columns begin at multiples of their size only in memory of its own.
-  const bytes = new Uint8Array(body);
-  const length = new DataView(bytes.buffer).getUint32(0, true);
-  const head = JSON.parse(Buffer.from(bytes.buffer, LENGTH_BYTES, length).toString()) as Head;
-  return { ...head, ...columnsIn(bytes.buffer, headEnd(length), head) };
+  // The columns begin at multiples of their size in memory that does.
+  const { buffer, byteOffset } = body.byteOffset % ALIGNED === 0 ? body : new Uint8Array(body);
+  const length = new DataView(buffer, byteOffset).getUint32(0, true);
+  const head = JSON.parse(Buffer.from(buffer, byteOffset + LENGTH_BYTES, length).toString()) as Head;
+  return { ...head, ...columnsIn(buffer, byteOffset + headEnd(length), head) };
 }
 
 /** Calls `add` with each of the wanted runs of a part. */
