@@ -80,7 +80,7 @@ describe('a run goes on once the database answers again:', () => {
   test.each([
     ['it was away when a sub-run was looked for', 'parent', 'read runs', [1]],
     ['it was away when a sub-run was stored', 'parent', 'runs.insert.before', [2]],
-    ['it was away at a gate with calibration', 'gated', 'read step_executions', [1, 2]],
+    ['it was away at a gate with calibration', 'gated', 'read judged_steps', [1, 2]],
   ])('%s', async (_when, pipeline, what, times) => {
     const { promise: over, resolve } = Promise.withResolvers<void>();
     outage.set(what, times);

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { ExecutorName, Outcome } from '../../runs/state/model.ts';
 import type { ReplayBucket } from '../../runs/state/replay.ts';
 import type { Tables } from '../db/schema.ts';
-import { LABEL_SOURCE, type LabelSource, labelledRows, OUTCOME } from '../tables/labels/outcome.ts';
+import { LABEL_SOURCE, type LabelSource, OUTCOME } from '../tables/labels/outcome.ts';
 import { OWN_USE, type OwnUseRow, ownUse, PARTS } from './own-use.ts';
 
 /** A recorded execution with its label (Orchestration 3); what it used, in tokens. */
@@ -34,11 +34,11 @@ const COLUMNS = {
 } as const satisfies Record<keyof ReplayBucket, string>;
 
 /** An empty side of the bucket is one that its executions have not. */
-const inBucket = (bucket: ReplayBucket) =>
+const inBucket = (bucket: ReplayBucket, table: 'step_executions' | 'judged_steps') =>
   sql<boolean>`${sql.join(
     Object.entries(COLUMNS).map(([key, column]) => {
       const value = bucket[key as keyof ReplayBucket];
-      const ref = sql.ref(`step_executions.${column}`);
+      const ref = sql.ref(`${table}.${column}`);
       return value === null ? sql`${ref} is null` : sql`${ref} = ${value}`;
     }),
     sql` and `,
@@ -55,7 +55,7 @@ export async function usedBucket(
     .select(['executor', 'agent', 'model', 'provider', 'prompt_hash', 'agent_version'])
     .where('family', '=', stepName)
     .where(inProduction())
-    .$if(bucket !== null, (query) => query.where(inBucket(bucket as ReplayBucket)))
+    .$if(bucket !== null, (query) => query.where(inBucket(bucket as ReplayBucket, 'step_executions')))
     // A call that failed says nothing of the model that would have answered.
     .$if(bucket === null, (query) => query.where('status', 'not in', ['failed', 'cancelled']))
     .orderBy('started_at', 'desc')
@@ -72,13 +72,26 @@ export async function bucketSamples(
   stepName: string,
   { bucket, limit }: { bucket: ReplayBucket; limit: number },
 ): Promise<LabelledExecution[]> {
-  const rows = await labelledRows(db, stepName)
-    .where(inProduction())
-    .where(inBucket(bucket))
-    .where('step_executions.agent', 'is not', null)
+  const rows = await db
+    .selectFrom('judged_steps')
+    .innerJoin('step_executions', (join) =>
+      join
+        .onRef('step_executions.run_id', '=', 'judged_steps.run_id')
+        .onRef('step_executions.step_name', '=', 'judged_steps.step_name'),
+    )
+    .leftJoin('step_feedback', (join) =>
+      join
+        .onRef('step_feedback.run_id', '=', 'step_executions.run_id')
+        .onRef('step_feedback.step_name', '=', 'step_executions.step_name'),
+    )
+    .leftJoin('run_feedback', 'run_feedback.run_id', 'step_executions.run_id')
+    .where('judged_steps.family', '=', stepName)
+    .where('judged_steps.stage', '=', 'production')
+    .where(inBucket(bucket, 'judged_steps'))
+    .where('judged_steps.agent', 'is not', null)
     .select(SELECTED)
     .select([OUTCOME.as('outcome'), LABEL_SOURCE.as('label_source'), PARTS.as('parts')])
-    .orderBy('step_executions.started_at', 'desc')
+    .orderBy('judged_steps.started_at', 'desc')
     .orderBy('step_executions.id', 'desc')
     .limit(limit)
     .execute();

@@ -77,12 +77,15 @@ export const keyed = (kind: 'team' | 'agent' | 'model', name: string | undefined
 export const hadOne = ({ agent, model }: Scope, column: string): Condition => sql`exists (select 1 from step_executions
   where step_executions.run_id = ${sql.ref(column)} and ${isWork()} and ${all([...equals('agent', agent), ...equals('model', model)])})`;
 
-/** The rows of `step_executions` in a scope, but for the step, the stage and the window, by which they are looked up. */
-export const executionFilter = ({ pipeline, team, agent, model }: Scope): Condition[] => [
-  ...equals('step_executions.pipeline_name', pipeline),
-  ...equals('step_executions.team', team),
-  ...equals('step_executions.agent', agent),
-  ...equals('step_executions.model', model),
+/** The rows of `step_executions`, or of a table with its columns, in a scope, but for the step, the stage and the window, by which they are looked up. */
+export const executionFilter = (
+  { pipeline, team, agent, model }: Scope,
+  table: 'step_executions' | 'judged_steps' = 'step_executions',
+): Condition[] => [
+  ...equals(`${table}.pipeline_name`, pipeline),
+  ...equals(`${table}.team`, team),
+  ...equals(`${table}.agent`, agent),
+  ...equals(`${table}.model`, model),
 ];
 
 /** The text that tells rows with the columns `pipeline` and `bucket` apart. */

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { figuresOf, pointsOf } from '../../analytics/insights.ts';
 import { allPipelineStats, pipelineStats } from '../../analytics/pipeline-stats.ts';
@@ -6,18 +7,29 @@ import { stepStats } from '../../analytics/step-stats.ts';
 import { bucketsOf, TIME_RANGES, type Window, windowBefore, windowOf } from '../../analytics/window.ts';
 import { HOUR_MS } from '../../runs/state/hourly.ts';
 import type { Database } from '../db/database.ts';
+import { dialectOf } from '../db/dialect.ts';
 import { newTestDatabase } from '../fixtures/test-database.ts';
+import { judgedSteps } from '../migrations/0029-judged-steps.ts';
 import { lastMark } from '../tables/marks.ts';
 import { pruneRuns } from '../tables/prune.ts';
 import { Change, DAYS, endRun, judge, type KnownRun, NOW, randomHistory, storeRun } from './fixtures/random-history.ts';
-import { type Asked, p95, recountPipeline, recountPrompt, recountStep } from './fixtures/recount.ts';
+import {
+  type Asked,
+  judgedText,
+  p95,
+  recountCalibration,
+  recountJudged,
+  recountPipeline,
+  recountPrompt,
+  recountStep,
+} from './fixtures/recount.ts';
 import { closeDays } from './daily/close-days.ts';
 import { packEvidence } from './evidence/pack-evidence.ts';
 import { evidenceRead, recountEvidence } from './fixtures/evidence.ts';
 import { CLOSED } from './daily/closed-days.ts';
 import { checkRollUps } from './roll-up-check.ts';
 import { factsOverTime, pipelineFacts } from './pipeline-facts.ts';
-import { labelledCounts } from './calibration.ts';
+import { labelledCounts, labelledExecutions } from './calibration.ts';
 import { countPrompts } from './daily/prompt-days.ts';
 import { type KnownPrompts, knownPrompts, promptUses } from './prompt-versions.ts';
 import { stepFacts } from './step-facts.ts';
@@ -93,9 +105,37 @@ async function compareAll(database: Database, history: readonly KnownRun[], wind
     expect(promptUses((await knownPrompts(db, stepName)) as KnownPrompts, await labelledCounts(db, stepName))).toEqual([
       recountPrompt(history, stepName),
     ]);
+  expect(await judgedIn(database)).toEqual(recountJudged(history));
+  for (const stepName of ['look', 'each'])
+    expect(await calibrated(database, stepName)).toEqual(recountCalibration(history, stepName));
   for (const of of SCOPES) expect(await evidenceRead(db, of)).toEqual(recountEvidence(history, of));
   expect(await checkRollUps(db)).toEqual([]);
 }
+
+async function calibrated({ db }: Database, stepName: string): Promise<Record<string, number>> {
+  const found: Record<string, number> = {};
+  for (const { pipeline, agent, model, label, n } of await labelledExecutions(db, stepName, 'production')) {
+    const key = [pipeline, agent, model, label].join(' ');
+    found[key] = (found[key] ?? 0) + n;
+  }
+  return found;
+}
+
+const judgedIn = async ({ db }: Database): Promise<string[]> =>
+  (await db.selectFrom('judged_steps').selectAll().execute())
+    .map(({ run_id: runId, pipeline_name: pipeline, step_name: name, started_at: startedAt, ...row }) => {
+      const { stage, team, family, agent, model, outcome } = row;
+      return judgedText({ runId, pipeline, stage, team, name, family, agent, model, startedAt, outcome });
+    })
+    .toSorted();
+
+/** As an upgrade finds the marks and checks that an older version left. */
+const judgeAgain = (database: Database): Promise<void> =>
+  database.write(async ({ db }) => {
+    await db.deleteFrom('judged_steps').execute();
+    const fill = judgedSteps(dialectOf(db).words).filter((statement) => statement.startsWith('INSERT'));
+    for (const statement of fill) await sql.raw(statement).execute(db);
+  });
 
 /** Who is asked for beside the pipelines, each in some of the windows. */
 const WITH: readonly Partial<Asked>[] = [
@@ -171,7 +211,7 @@ async function packSome(database: Database, days: number): Promise<number> {
 }
 
 test.each([1, 2, 3])(
-  'every statistic is what counting the rows gives, after marks, withdrawals, replays, closed days, prunes and restarts (seed %i)',
+  'every statistic is what counting the rows gives, after marks, withdrawals, replays, closed days, prunes, restarts and migrations (seed %i)',
   async (seed) => {
     const history = randomHistory(seed, 160);
     const site = await newTestDatabase();
@@ -203,6 +243,8 @@ test.each([1, 2, 3])(
         run.pruned ||= run.status !== null && run.triggeredAt + run.tookMs < NOW - PRUNED_DAYS * DAY_MS;
       expect(history.some(({ pruned }) => pruned)).toBe(true);
       await change(database, history, seed + 100);
+      await compareAll(database, history, windows);
+      await judgeAgain(database);
       await compareAll(database, history, windows);
     } finally {
       await database.close();

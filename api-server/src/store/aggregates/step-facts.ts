@@ -2,9 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { LabelSum, StepFacts } from '../../analytics/step-stats.ts';
 import { keyName } from '../../runs/state/hourly.ts';
 import { ACTIVE_RUN_STATUSES } from '../../runs/state/model.ts';
-import { OUTCOME } from '../tables/labels/outcome.ts';
 import type { Tables } from '../db/schema.ts';
-import { isExecution } from '../db/rows/executions.ts';
 import { stepPercentile } from './percentiles.ts';
 import { all, equals, executionFilter, oneOf, type Scope, within } from './scope.ts';
 import { sumSteps } from './step-sums.ts';
@@ -32,26 +30,17 @@ export async function modelFacts(db: Kysely<Tables>, scope: StepScope): Promise<
   return { ended, labels };
 }
 
-/** How many executions were labelled how. The index has no teams: that of the few with a label is looked up. */
-async function stepLabels(db: Kysely<Tables>, { team, ...scope }: StepScope): Promise<LabelSum[]> {
+/** How many executions were labelled how. */
+async function stepLabels(db: Kysely<Tables>, scope: StepScope): Promise<LabelSum[]> {
   const where = all([
     ...equals('family', scope.step),
-    ...executionFilter(scope),
+    ...executionFilter(scope, 'judged_steps'),
     oneOf('stage', scope.stages),
     ...within('started_at', scope.window),
   ]);
-  const ofTeam =
-    team === undefined ? sql`` : sql`join runs on runs.id = labelled.run_id and ${all(equals('runs.team', team))}`;
   const { rows } = await sql<LabelSum>`
-    with labelled as materialized (
-      select step_executions.run_id as run_id, pipeline_name as pipeline, agent, provider, model, ${OUTCOME} as outcome
-      from step_executions
-      left join step_feedback on step_feedback.run_id = step_executions.run_id
-        and step_feedback.step_name = step_executions.step_name
-      left join run_feedback on run_feedback.run_id = step_executions.run_id
-      where ${isExecution()} and ${where} and ${OUTCOME} is not null)
-    select pipeline, agent, provider, model, outcome, count(*) as n from labelled ${ofTeam}
-    group by pipeline, agent, provider, model, outcome`.execute(db);
+    select pipeline_name as pipeline, agent, provider, model, outcome, count(*) as n from judged_steps where ${where}
+    group by pipeline_name, agent, provider, model, outcome`.execute(db);
   return rows.map(({ pipeline, outcome, n, ...names }) => ({
     pipeline,
     agent: keyName('agent', names.agent) || null,

@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely';
 import type { DeliveryRow } from './rows/delivery-row.ts';
 import type { HourlyRun, HourlyStep } from './rows/hourly-rows.ts';
+import type { JudgedStepRow } from './rows/judged-step-row.ts';
 import type { StepRow } from './rows/step-row.ts';
 import type { VersionUse } from '../../versions/uses.ts';
 import type { NewRunRecord, RunEndRecord } from '../../runs/state/records.ts';
@@ -34,6 +35,8 @@ export interface Tables {
     /** The agents and models that the run had, as JSON; null until they are filled in after its day. */
     uses: string | null;
   };
+  /** Executions that have an outcome: their own mark, else a failed check, else the mark of their run. */
+  judged_steps: JudgedStepRow;
   /** Roll-ups read by the metrics: `labels` is a JSON array in the order that `observability/` documents. */
   counters: { metric: string; labels: string; value: number };
   /** Sums of statistics, an hour a row; `hour` in milliseconds, an empty name where there is none. */

@@ -27,6 +27,7 @@ import { packedEvidence } from './0025-packed-evidence.ts';
 import { packedSteps } from './0026-packed-steps.ts';
 import { dailyPrompts } from './0027-daily-prompts.ts';
 import { packedRuns } from './0028-packed-runs.ts';
+import { judgedSteps } from './0029-judged-steps.ts';
 import { weeklySums } from './0030-weekly-sums.ts';
 
 export interface Migration {
@@ -72,5 +73,6 @@ export const migrations: readonly Migration[] = [
   { id: '0026-packed-steps', up: packedSteps },
   { id: '0027-daily-prompts', up: dailyPrompts },
   { id: '0028-packed-runs', up: packedRuns },
+  { id: '0029-judged-steps', up: judgedSteps },
   { id: '0030-weekly-sums', up: weeklySums },
 ];

@@ -4,6 +4,7 @@ import type { Eventually, Tx } from '../db/database.ts';
 import { hourlyRun, hourlyStep } from '../db/rows/hourly-rows.ts';
 import { toStatement, toWrite } from '../db/write.ts';
 import { noteEnd } from './attention.ts';
+import { addJudgedSince } from './labels/judged-steps.ts';
 import { relabel } from './labels/relabel.ts';
 import { appendEvents } from './event-writes.ts';
 import { endRun, insertRun, keepDefinition, setLiveStatus } from './run-writes.ts';
@@ -23,7 +24,7 @@ export const runWrites: RunWrites = {
     toWrite(async (tx) => {
       if (!(await endRun(tx, run))) return;
       tx.sum({ table: 'hourly_runs', row: hourlyRun(run) });
-      await noteEnd(tx, run);
+      await Promise.all([tx.run(addJudgedSince, { run_id: run.id }), noteEnd(tx, run)]);
     }),
   insertStep: (step) => {
     const row = toStepRow(step);

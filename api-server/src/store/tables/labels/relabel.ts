@@ -1,8 +1,16 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Outcome } from '../../../runs/state/model.ts';
 import type { Tx } from '../../db/database.ts';
+import { dialectOf } from '../../db/dialect.ts';
 import { isExecution } from '../../db/rows/executions.ts';
 import { statement } from '../../db/statement.ts';
+import { addJudged, removeJudged } from './judged-steps.ts';
+
+/** Its end, which another process may be about to store, looks for a mark of it: only one of the two goes first. */
+const holdRun = statement<{ run_id: string }>((db, slot) => {
+  const run = db.selectFrom('runs').select('id').where('id', '=', slot.run_id);
+  return dialectOf(db).name === 'postgres' ? run.forShare() : run;
+});
 
 const removeLabel = statement<{ run_id: string }>((db, slot) =>
   db.deleteFrom('run_labels').where('run_id', '=', slot.run_id),
@@ -36,12 +44,18 @@ const addLabel = statement<{ run_id: string }>((db, slot) =>
 );
 
 /**
- * Writes down what a run counts as in statistics, after a mark of it or of a step, or a failed check: its own mark, else the
- * label of its last labelled execution (Orchestration 3). In the transaction of that change.
+ * Writes down what a run and its executions count as in statistics, after a mark of it or of a step, or a failed check: a run its own
+ * mark, else the label of its last labelled execution (Orchestration 3). In the transaction of that change.
  */
 export async function relabel(tx: Tx, runId: string): Promise<void> {
   // Of two changes at a time the second must see the first.
   await tx.lock(`mark ${runId}`);
-  await tx.run(removeLabel, { run_id: runId });
-  await tx.run(addLabel, { run_id: runId });
+  const of = { run_id: runId };
+  await Promise.all([
+    tx.all(holdRun, of),
+    tx.run(removeLabel, of),
+    tx.run(addLabel, of),
+    tx.run(removeJudged, of),
+    tx.run(addJudged, of),
+  ]);
 }

@@ -4,8 +4,10 @@ import type { Database } from '../../db/database.ts';
 import { dialectOf } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
 import { newTestDatabase, type TestDatabase } from '../../fixtures/test-database.ts';
+import { labelledCounts } from '../../aggregates/calibration.ts';
 import { closeDays } from '../../aggregates/daily/close-days.ts';
 import { batchesOf, readAll } from '../../aggregates/fixtures/evidence.ts';
+import { bucketSamples } from '../../aggregates/replay-samples.ts';
 import { runPercentiles } from '../../aggregates/percentiles.ts';
 import { sumRuns } from '../../aggregates/run-sums.ts';
 import { packDays } from '../../aggregates/uses/pack-days.ts';
@@ -68,6 +70,10 @@ async function fill(db: Kysely<Tables>): Promise<void> {
         attempts, pipeline_name, team, stage)
       ${numbers} SELECT 'run-' || n, ${sql.lit(step)}, ${sql.lit(`look-${step}-`)} || (n % 30), ${sql.lit(`look-${step}-`)} || (n % 30), n || ${sql.lit(`/${step}`)}, 'step', 'gateway', 'agent-' || (n % 12), 'model-' || (n % 5),
         'completed', n * 200000, n * 200000 + 9000, 1, ${each} FROM numbers`.execute(db);
+  await sql`INSERT INTO judged_steps (family, stage, started_at, run_id, step_name, pipeline_name, team, executor, agent, model, outcome)
+    SELECT family, stage, started_at, run_id, step_name, pipeline_name, team, executor, agent, model, 'correct' FROM step_executions`.execute(
+    db,
+  );
   const hour = sql`triggered_at - triggered_at % ${sql.lit(HOUR_MS)}`;
   await sql`INSERT INTO hourly_runs (hour, pipeline_name, stage, team, status, runs, duration_ms)
     SELECT ${hour}, pipeline_name, stage, team, status, count(*), sum(completed_at - triggered_at) FROM runs
@@ -118,7 +124,7 @@ async function plansOf(
 }
 
 /** Tables that grow with the history. */
-const LARGE = 'runs|step_executions|run_events|run_bodies|deliveries|notifications';
+const LARGE = 'runs|step_executions|judged_steps|run_events|run_bodies|deliveries|notifications';
 // Who looks through an index of the few failed messages reads no more than those.
 const SCAN = new RegExp(`SCAN (${LARGE})\\b(?! USING INDEX notifications_failed)|Seq Scan on (${LARGE}|run_search)\\b`);
 
@@ -137,6 +143,7 @@ const page = { limit: 50, offset: 0 };
 /** Whole days and parts of others, of which sketches are read, and a few of which durations are read from rows. */
 const WEEKS = { stages: ['production'], window: { from: 3 * DAY_MS - 5, to: 20 * DAY_MS + 5 } } as const;
 const DAYS = { stages: ['production'], window: { from: 18 * DAY_MS + 5, to: 20 * DAY_MS + 5 } } as const;
+const BUCKET = { agent: 'agent-3', model: 'model-3', provider: null, promptHash: null, agentVersion: null };
 const EVIDENCE_OF = { pipeline: 'pipeline-3', stage: 'production' } as const;
 
 test.each<[string, (db: Kysely<Tables>) => Promise<unknown>]>([
@@ -173,6 +180,8 @@ test.each<[string, (db: Kysely<Tables>) => Promise<unknown>]>([
   ['durations of all pipelines', (db) => runPercentiles(db, WEEKS, ['all'])],
   ['durations of a team', (db) => runPercentiles(db, { ...WEEKS, team: 'team-3' }, ['all', 'pipeline'])],
   ['durations of a pipeline in some days', (db) => runPercentiles(db, { ...DAYS, pipeline: 'pipeline-3' }, ['all'])],
+  ['the judged executions of a step', (db) => labelledCounts(db, 'look-1-3')],
+  ['the newest judged executions of a bucket', (db) => bucketSamples(db, 'look-1-3', { bucket: BUCKET, limit: 10 })],
   ['figures of a step', (db) => stepFacts(db, { ...WEEKS, step: 'look-1-3' })],
 ])('%s reads what it shows and no large table', async (_, ask) => expect(scansIn(await plansOf(ask))).toEqual([]));
 

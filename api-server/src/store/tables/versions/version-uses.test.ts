@@ -64,7 +64,6 @@ test('a history from before versions were kept is taken over, and the texts of i
     await tx.db.insertInto('runs').values(RUN).execute();
     await tx.db.insertInto('step_executions').values(steps).execute();
     for (const text of [
-      'DROP INDEX step_executions_failed_checks',
       ...['prompt_templates', 'version_uses', 'agent_versions'].map((table) => `DROP TABLE ${table}`),
       `DELETE FROM schema_migrations WHERE id = '0009-versions'`,
     ])
