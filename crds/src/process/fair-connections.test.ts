@@ -67,6 +67,30 @@ test('a body that comes in many pieces arrives whole', async () => {
   await expect.poll(() => said).toContain('the same');
 });
 
+test.each(['read', 'left unread'])(
+  'a body of single bytes without end, which is %s, ends its connection',
+  async (what) => {
+    let began = 0;
+    const port = await serve((request, response) => {
+      began += 1;
+      if (what === 'read') request.resume().on('end', () => response.end());
+      else response.end('refused');
+    });
+    let said = '';
+    const socket = client(port).on('data', (data) => (said += data.toString()));
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    const post = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+    socket.write(`${post}${'1\r\nx\r\n'.repeat(9_000)}0\r\n\r\n`);
+    await expect.poll(() => said).toContain('200 OK');
+    socket.write(post);
+    await expect.poll(() => began).toBe(2);
+    socket.write('1\r\nx\r\n'.repeat(11_000));
+    await closed;
+    // Not by the timeout of a request.
+    expect(said).not.toContain('408');
+  },
+);
+
 test('a connection whose client leaves has none of its other requests handled', async () => {
   const begun: string[] = [];
   const port = await serve((request) => void begun.push(request.url ?? ''));

@@ -1,4 +1,11 @@
-import { createServer, type RequestListener, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer, type ServerOptions as TlsOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import { SLOW_CLIENTS } from './slow-clients.ts';
@@ -19,7 +26,10 @@ export function fairServer(
   listener: RequestListener,
   { tls, unreadMs = UNREAD_MS, ...options }: FairOptions = {},
 ): Server {
-  const fairly: RequestListener = (request, response) => inTurn(response, () => listener(request, response));
+  const fairly: RequestListener = (request, response) => {
+    boundChunks(request, response);
+    inTurn(response, () => listener(request, response));
+  };
   const server = tls
     ? createTlsServer({ ...SLOW_CLIENTS, ...options, ...tls }, fairly)
     : createServer({ ...SLOW_CLIENTS, ...options }, fairly);
@@ -43,6 +53,24 @@ function readInPieces(socket: Socket): void {
       wantsMore = push(chunk.subarray(at, at + PIECE_BYTES), encoding);
     return wantsMore;
   };
+}
+
+/** A sender with chunks of 200 bytes reaches the largest body. */
+const MAX_CHUNKS = 10_000;
+
+/** A client may send a body byte by byte: a thousand times as much work and memory as the body, also where nobody reads it. */
+function boundChunks(request: IncomingMessage, response: ServerResponse): void {
+  if (request.headers['transfer-encoding'] === undefined) return;
+  const push = request.push.bind(request);
+  let chunks = 0;
+  request.push = (chunk, encoding) => {
+    chunks += 1;
+    if (chunks > MAX_CHUNKS) request.socket.destroy();
+    return chunks <= MAX_CHUNKS && push(chunk, encoding);
+  };
+  // Else Node drops what is left after the answer, uncounted.
+  request.read(0);
+  response.once('finish', () => request.resume());
 }
 
 const waiting = new WeakMap<Socket, number>();
