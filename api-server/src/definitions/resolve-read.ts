@@ -115,7 +115,7 @@ const isSame = (match: unknown) => (known: { match: unknown }) => known.match ==
 
 /** To compile it may take a tenth of a second. */
 const hasNewMatch = (pipeline: ResolvedPipeline, memo: ResolveMemo): boolean =>
-  matchOf(pipeline) !== undefined && !memo.knows(matchKey(pipeline), isSame(matchOf(pipeline)));
+  matchOf(pipeline) !== undefined && !memo.find(matchKey(pipeline), isSame(matchOf(pipeline)));
 
 /** Compiled once per pipeline object. */
 function matcherOf(pipeline: ResolvedPipeline, memo: ResolveMemo): LoadedPipeline['match'] {

@@ -4,12 +4,14 @@ import { type Body, expandUses, type FindStep } from './expand.ts';
 import { judge, type Judged, type Look, type Sound } from './look.ts';
 import type { Operator } from './operator.ts';
 import type { ResolveMemo } from './resolve-memo.ts';
-import { type Definition, toProblem } from './source.ts';
+import { type Definition, type Source, toProblem } from './source.ts';
 import type { Turns } from './turns.ts';
 import { type Done, isLarge, isPassing, notDone, workOn } from './work.ts';
 
-export interface Checked<T> extends Sound<T> {
+export interface Checked<R> {
   definition: Definition;
+  /** The same object for as long as nothing changes. */
+  resolved: R;
 }
 
 /** Shared by all checks of one call. */
@@ -26,60 +28,71 @@ export interface Resolving {
 export type HeldBy = (kind: DefinitionKind, name: string) => string | undefined;
 
 /** The result of the checks of one definition, with their input. */
-interface Outcome<T> extends Judged<T> {
+interface Outcome<R> {
+  resolved: R | null;
+  problems: Problem[];
   seen: {
     body: Body;
     soul: string | undefined;
     namespace: string | undefined;
     rules: string;
-    found: ReadonlyMap<string, ReturnType<FindStep>>;
+    found: readonly (readonly [string, ReturnType<FindStep>])[];
   };
 }
 
-export interface Check<T> {
+export interface Check<T, R> {
   find: FindStep;
   /** Answers null for `sound` where the schema refuses; findings say why. */
   look: Look<T>;
+  resolve(sound: Sound<T>, source: Source): R;
 }
 
 /** Checks every definition that is not remembered with the same text, steps and rules; those with an error are left out. */
-export function* checkAll<T>(definitions: readonly Definition[], check: Check<T>, to: Resolving): Turns<Checked<T>[]> {
-  const checked: Checked<T>[] = [];
+export function* checkAll<T, R>(
+  definitions: readonly Definition[],
+  check: Check<T, R>,
+  to: Resolving,
+): Turns<Checked<R>[]> {
+  const checked: Checked<R>[] = [];
   for (const definition of definitions) {
-    const { sound, problems } = yield* checkOne(definition, check, to);
-    to.problems.push(...problems);
-    if (sound) checked.push({ definition, ...sound });
+    const { kind, source, body } = definition;
+    const key = `check ${kind} ${source.file}`;
+    const isCurrent = ({ seen }: Outcome<R>) =>
+      seen.body === body &&
+      seen.soul === source.soul &&
+      seen.namespace === source.namespace &&
+      seen.rules === to.rules &&
+      seen.found.every(([name, found]) => sameFound(found, check.find(name)));
+    const { resolved, problems } = to.memo.find(key, isCurrent) ?? (yield* checkOne(key, definition, check, to));
+    for (const problem of problems) to.problems.push(problem);
+    if (resolved) checked.push({ definition, resolved });
   }
   return checked;
 }
 
-function* checkOne<T>(definition: Definition, { find, look }: Check<T>, to: Resolving): Turns<Outcome<T>> {
+function* checkOne<T, R>(
+  key: string,
+  definition: Definition,
+  { find, look, resolve }: Check<T, R>,
+  { memo, operator, rules }: Resolving,
+): Turns<Outcome<R>> {
   const { kind, source, body } = definition;
-  const { memo, operator, rules } = to;
-  const key = `check ${kind} ${source.file}`;
-  const isCurrent = ({ seen }: Outcome<T>) =>
-    seen.body === body &&
-    seen.soul === source.soul &&
-    seen.namespace === source.namespace &&
-    seen.rules === rules &&
-    [...seen.found].every(([name, found]) => sameFound(found, find(name)));
   const found = new Map<string, ReturnType<FindStep>>();
   const remembering: FindStep = (name) => {
     const step = find(name);
     found.set(name, step);
     return step;
   };
-  let done: Done | undefined;
-  if (!memo.knows(key, isCurrent)) {
-    const written = kind === 'Pipeline' ? expandUses(body, remembering, EVERYBODY).body : body;
-    const work = isLarge(written) ? workOn(kind, source, { found: [...found], operator }) : null;
-    done = yield work && { name: definition.name ?? source.file, work };
-  }
-  const make = (): Outcome<T> => ({
-    ...(done ? toJudged<T>(done, definition) : judge(look, definition, remembering, operator)),
-    seen: { body, soul: source.soul, namespace: source.namespace, rules, found },
-  });
-  return isPassing(done) ? make() : memo.recall(key, isCurrent, make);
+  const written = kind === 'Pipeline' ? expandUses(body, remembering, EVERYBODY).body : body;
+  const work = isLarge(written) ? workOn(kind, source, { found: [...found], operator }) : null;
+  const done = yield work && { name: definition.name ?? source.file, work };
+  const { sound, problems } = done ? toJudged<T>(done, definition) : judge(look, definition, remembering, operator);
+  const outcome: Outcome<R> = {
+    resolved: sound && resolve(sound, source),
+    problems,
+    seen: { body, soul: source.soul, namespace: source.namespace, rules, found: [...found] },
+  };
+  return isPassing(done) ? outcome : memo.keep(key, outcome);
 }
 
 /** Only the size counts here: whose steps they are is checked later. */

@@ -18,24 +18,26 @@ export function* readSources(
   const definitions: Definition[] = [];
   const unread = new Map<string, Source>();
   for (const source of sorted) {
-    const known = yield* readOne(kind, source, memo);
-    problems.push(...known.problems);
-    if (known.body) definitions.push({ kind, source, name: known.name, body: known.body, locate: locateAgain(source) });
+    const key = `read ${kind} ${source.file}`;
+    const written = source.value ?? source.text;
+    const isCurrent = (read: Read) => read.written === written;
+    const { name, body, problems: found } = memo.find(key, isCurrent) ?? (yield* readOne(kind, source, { memo, key }));
+    for (const problem of found) problems.push(problem);
+    if (body) definitions.push({ kind, source, name, body, locate: locateAgain(source) });
     else if (!unread.has(nameOfFile(source))) unread.set(nameOfFile(source), source);
   }
   return yield* withoutRepeats(definitions, unread, to);
 }
 
-function* readOne(kind: DefinitionKind, source: Source, memo: ResolveMemo): Turns<Read> {
-  const key = `read ${kind} ${source.file}`;
+function* readOne(
+  kind: DefinitionKind,
+  source: Source,
+  { memo, key }: { memo: ResolveMemo; key: string },
+): Turns<Read> {
+  const done = yield isLargeText(source) ? { name: source.file, work: workOn(kind, source, null) } : null;
   const written = source.value ?? source.text;
-  const isCurrent = (read: Read) => read.written === written;
-  let done: Done | undefined;
-  if (!memo.knows(key, isCurrent)) {
-    done = yield isLargeText(source) ? { name: source.file, work: workOn(kind, source, null) } : null;
-  }
-  const make = (): Read => ({ ...(done ? toRead(done, kind, source) : readSource(kind, source)), written });
-  return isPassing(done) ? make() : memo.recall(key, isCurrent, make);
+  const read: Read = { ...(done ? toRead(done, kind, source) : readSource(kind, source)), written };
+  return isPassing(done) ? read : memo.keep(key, read);
 }
 
 function toRead(done: Done, kind: DefinitionKind, { file }: Source): Read {

@@ -7,13 +7,13 @@ import { unknownAgents } from './agent-rules.ts';
 import { boundFindings } from './bound-findings.ts';
 import { checkAll, type Checked, type HeldBy, type Resolving } from './check-all.ts';
 import type { FindStep } from './expand.ts';
-import { accept, lookAtAgent, lookAtPipeline, lookAtStep } from './look.ts';
+import { accept, lookAtAgent, lookAtPipeline, lookAtStep, type Sound } from './look.ts';
 import type { Operator } from './operator.ts';
 import { readSources } from './read-sources.ts';
 import { createResolveMemo, type ResolveMemo } from './resolve-memo.ts';
 import { byteOrder, type Definition, type Source, toProblem } from './source.ts';
 import { callFindings, type Standing, UNRESTRICTED, standingOf } from './standing.ts';
-import { subPipelineFindings } from './sub-pipelines.ts';
+import { callsOf, subPipelineFindings } from './sub-pipelines.ts';
 import { atOnce, inTurns, type Resting, type Turns } from './turns.ts';
 
 export type { HeldBy } from './check-all.ts';
@@ -92,16 +92,17 @@ export function* resolving(input: SetInput, memo: ResolveMemo): Turns<ResolvedSe
   memo.makeRoom(input.pipelines.length + input.steps.length + agentSources.length);
   const steps = yield* checkAll(
     yield* readSources('LibraryStep', input.steps, to),
-    { find: findNone, look: lookAtStep },
+    { find: findNone, look: lookAtStep, resolve: toStep },
     to,
   );
   const agents = yield* checkAll(
     yield* readSources('Agent', agentSources, to),
-    { find: findNone, look: lookAtAgent },
+    { find: findNone, look: lookAtAgent, resolve: toAgent },
     to,
   );
   const definitions = yield* readSources('Pipeline', input.pipelines, to);
-  const pipelines = yield* checkAll(definitions, { find: finder(steps, to), look: lookAtPipeline }, to);
+  const resolve = (sound: Sound<Pipeline>, source: Source) => toPipeline(sound, source, operator);
+  const pipelines = yield* checkAll(definitions, { find: finder(steps, to), look: lookAtPipeline, resolve }, to);
   const sound = yield* withoutBrokenCalls(pipelines, definitions, to);
   if (input.agents || input.agentsFor) {
     const { file = null, names = [] } = input.agentsFor ?? {};
@@ -110,9 +111,9 @@ export function* resolving(input: SetInput, memo: ResolveMemo): Turns<ResolvedSe
     problems.push(...asked.flatMap((pipeline) => agentWarnings(pipeline, known)));
   }
   return {
-    pipelines: sound.map((one) => toPipeline(one, operator)).toSorted(loadOrder),
-    steps: steps.map(toStep),
-    agents: agents.map(toAgent),
+    pipelines: sound.map(({ resolved }) => resolved).toSorted(loadOrder),
+    steps: steps.map(({ resolved }) => resolved),
+    agents: agents.map(({ resolved }) => resolved),
     problems,
   };
 }
@@ -124,11 +125,11 @@ function loadOrder(a: ResolvedPipeline, b: ResolvedPipeline): number {
 
 const findNone: FindStep = () => ({ meant: '' });
 
-function finder(steps: readonly Checked<LibraryStep>[], { problems, operator }: Resolving): FindStep {
+function finder(steps: readonly Checked<ResolvedStep>[], { problems, operator }: Resolving): FindStep {
   const bodies = new Map(
-    steps.map(({ config, body, definition }) => {
+    steps.map(({ resolved: { name, body }, definition }) => {
       const standing = standingOf(operator?.tenancy, definition.source.namespace);
-      return [config.name, { body, standing }];
+      return [name, { body, standing }];
     }),
   );
   const broken = new Set(problems.filter(({ kind }) => kind === 'LibraryStep').map(({ name }) => name));
@@ -138,55 +139,55 @@ function finder(steps: readonly Checked<LibraryStep>[], { problems, operator }: 
 
 /** Leaves out pipelines whose `pipeline:` steps name a missing pipeline or another tenant's, form a cycle or go too deep. */
 function* withoutBrokenCalls(
-  pipelines: readonly Checked<Pipeline>[],
+  pipelines: readonly Checked<ResolvedPipeline>[],
   definitions: readonly Definition[],
   { problems, operator }: Resolving,
-): Turns<Checked<Pipeline>[]> {
-  const standings = new Map(
-    definitions.map(({ name, source }) => [name, standingOf(operator?.tenancy, source.namespace)]),
-  );
+): Turns<readonly Checked<ResolvedPipeline>[]> {
+  const calling = pipelines.filter(({ resolved }) => callsOf(resolved.config).length > 0);
+  if (calling.length === 0) return pipelines;
+  const standings = new Map<string, Standing>();
+  for (const { name, source } of definitions)
+    if (name !== null) standings.set(name, standingOf(operator?.tenancy, source.namespace));
   const standingNamed = (name: string) => standings.get(name) ?? UNRESTRICTED;
   const findings = subPipelineFindings(
-    pipelines.map(({ config }) => config),
-    new Set([...standings.keys()].filter((name) => name !== null)),
+    calling.map(({ resolved }) => resolved.config),
+    new Set(standings.keys()),
   );
-  const sound: Checked<Pipeline>[] = [];
-  for (const pipeline of pipelines) {
-    const { definition, config } = pipeline;
-    const calls = callFindings(config, standingNamed(config.name), standingNamed);
-    const found = [...(findings.get(config.name) ?? []), ...calls];
+  const broken = new Set<Checked<ResolvedPipeline>>();
+  for (const pipeline of calling) {
+    const { definition, resolved } = pipeline;
+    const calls = callFindings(resolved.config, resolved.standing, standingNamed);
+    const found = [...(findings.get(resolved.name) ?? []), ...calls];
     // The text is parsed again for the place of a finding.
     if (found.length > 0) yield null;
-    if (accept(definition, found, problems)) sound.push(pipeline);
+    if (!accept(definition, found, problems)) broken.add(pipeline);
   }
-  return sound;
+  return pipelines.filter((pipeline) => !broken.has(pipeline));
 }
 
 /** Also those with errors: they are defined, and their errors are reported. */
-const agentsNamed = (agents: readonly Checked<Agent>[], problems: readonly Problem[]): string[] => [
-  ...agents.map(({ config }) => config.name),
+const agentsNamed = (agents: readonly Checked<ResolvedAgent>[], problems: readonly Problem[]): string[] => [
+  ...agents.map(({ resolved }) => resolved.name),
   ...problems.filter(({ kind }) => kind === 'Agent').flatMap(({ name }) => name ?? []),
 ];
 
-const agentWarnings = ({ definition, config }: Checked<Pipeline>, known: ReadonlySet<string>): Problem[] =>
-  boundFindings(unknownAgents(config, known)).map((finding) => toProblem(definition, finding));
+const agentWarnings = ({ definition, resolved }: Checked<ResolvedPipeline>, known: ReadonlySet<string>): Problem[] =>
+  boundFindings(unknownAgents(resolved.config, known)).map((finding) => toProblem(definition, finding));
 
 function toPipeline(
-  { definition, config, body, hash, uses }: Checked<Pipeline>,
+  { config, body, hash, uses }: Sound<Pipeline>,
+  source: Source,
   operator: Operator | undefined,
 ): ResolvedPipeline {
-  const { source } = definition;
   const standing = standingOf(operator?.tenancy, source.namespace);
   return Object.assign(textOf(source), { name: config.name, config, body, hash, uses, standing });
 }
 
-function toStep({ definition, config, body, hash }: Checked<LibraryStep>): ResolvedStep {
-  const { source } = definition;
+function toStep({ config, body, hash }: Sound<LibraryStep>, source: Source): ResolvedStep {
   return Object.assign(textOf(source), { name: config.name, config, body, hash });
 }
 
-function toAgent({ definition, config, body, hash }: Checked<Agent>): ResolvedAgent {
-  const { source } = definition;
+function toAgent({ config, body, hash }: Sound<Agent>, source: Source): ResolvedAgent {
   const { soul = '' } = source;
   return Object.assign(textOf(source), { name: config.name, soul, config, body, version: hash });
 }

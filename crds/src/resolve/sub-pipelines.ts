@@ -81,9 +81,15 @@ function depths(calls: ReadonlyMap<string, readonly Call[]>): Map<string, number
   return known;
 }
 
+const found = new WeakMap<Pipeline, Call[]>();
+
 /** The calls of other pipelines in a pipeline. */
 export function callsOf(pipeline: Pipeline): Call[] {
-  return pipeline.steps.flatMap((step, index) => callsIn(step, ['steps', index]));
+  const known = found.get(pipeline);
+  if (known) return known;
+  const calls = pipeline.steps.flatMap((step, index) => callsIn(step, ['steps', index]));
+  found.set(pipeline, calls);
+  return calls;
 }
 
 function callsIn(step: Step, loc: Loc): Call[] {
