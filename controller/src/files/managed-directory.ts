@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type DefinitionKind, shortHash, SyncManifest } from '@signalbox/crds';
+import { type DefinitionKind, SyncManifest } from '@signalbox/crds';
 import type { FilePlan, Owners } from '../plan/file-plan.ts';
 
 export interface Applied {
@@ -13,8 +13,6 @@ export interface Applied {
 export interface ManagedDirectory {
   owners(): Owners;
   textOf(path: string): string | null;
-  /** Of a text for this file, computed once for each of its texts. */
-  digestOf(text: string, path: string): string;
   /** Writes and deletes files as planned. After an error the next call continues. */
   apply(plan: FilePlan): Promise<Applied>;
 }
@@ -52,10 +50,8 @@ export async function openManagedDirectory(
     if (text !== null) texts.set(path, text);
   });
 
-  const digests = new Map<string, { text: string; digest: string }>();
-
   const writeManifest = async (next: SyncManifest): Promise<void> => {
-    const text = `${JSON.stringify(next, null, 1)}\n`;
+    const text = `${JSON.stringify(next)}\n`;
     if (text === manifest) return;
     await writeDurably(join(root, MANIFEST), text, step);
     await syncFolder(root, step);
@@ -75,30 +71,26 @@ export async function openManagedDirectory(
   return {
     owners: () => owners,
     textOf: (path) => texts.get(path) ?? null,
-    digestOf: (text, path) => {
-      const known = digests.get(path);
-      if (known?.text === text) return known.digest;
-      const digest = shortHash(text);
-      digests.set(path, { text, digest });
-      return digest;
-    },
     apply: async ({ files, manifest: next }) => {
-      const changed = [...files].filter(([path, text]) => texts.get(path) !== text);
-      // Keeps one copy of an equal text in memory: the plan's, not the one that was read from the disk.
-      for (const [path, text] of files) if (texts.get(path) === text) texts.set(path, text);
+      const changed: [string, string][] = [];
+      for (const [path, text] of files) {
+        // Keeps one copy of an equal text in memory: the plan's, not the one that was read from the disk.
+        if (texts.get(path) === text) texts.set(path, text);
+        else changed.push([path, text]);
+      }
       const extra = Object.keys(owners).filter((path) => !files.has(path));
       // The manifest names a file before it is written and until after it is deleted, so that no crash leaves a file unowned.
-      if (changed.length > 0) await writeManifest({ ...next, files: { ...pick(owners, extra), ...next.files } });
+      const before = extra.length === 0 ? next : { ...next, files: { ...pick(owners, extra), ...next.files } };
+      if (changed.length > 0) await writeManifest(before);
       await inBatches(changed, ([path, text]) => write(path, text));
       for (const path of extra) {
         step();
         await removeFile(root, path, step);
         texts.delete(path);
-        digests.delete(path);
       }
       const touched = new Set([...changed.map(([path]) => path), ...extra].map((path) => dirname(join(root, path))));
       for (const folder of touched) await syncFolder(folder, step);
-      await writeManifest(next);
+      if (changed.length === 0 || before !== next) await writeManifest(next);
       return { written: changed.length, deleted: extra.length };
     },
   };

@@ -1,7 +1,10 @@
 import { type Ahead, computeLimit } from '@signalbox/crds';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { objectOf } from '../testing/objects.ts';
-import { createCachedPlan } from './cached-plan.ts';
+import type { CustomObject } from '../objects/custom-object.ts';
+import { objectOf, STEP } from '../testing/objects.ts';
+import { type CachedPlan, createCachedPlan } from './cached-plan.ts';
+import { planFiles } from './file-plan.ts';
 import { createResting } from './resting.ts';
 
 /** Over the size that is checked in place. */
@@ -43,6 +46,70 @@ test('only what changed is checked again, and a new status is no change', async 
   );
   expect((await plan(changed)).every(({ accepted }) => accepted)).toBe(true);
   expect(seen.asked).toEqual(['a', 'b', 'c', 'b']);
+});
+
+test('a change of one object leaves the verdicts of all others as they are', async () => {
+  const plan = createCachedPlan(undefined, resting(undefined));
+  const objects = ['a', 'b', 'c'].map((name) => objectOf({ name }));
+  const before = await plan(objects);
+  const after = await plan([...objects.slice(0, 2), objectOf({ name: 'c', generation: 2 })]);
+  expect(after.map((verdict) => before.includes(verdict))).toEqual([true, true, false]);
+});
+
+const pipeline =
+  (name: string, step: object, rest: object = {}) =>
+  () =>
+    objectOf({ name, spec: { steps: [{ name: 'first', ...step }] }, ...rest });
+const step = (rest: object) => () => objectOf({ kind: 'LibraryStep', name: 'look', ...rest });
+const gated = { annotations: { 'signalbox.dev/readiness-gate': 'enforce' } };
+const accepted = { lastAccepted: { name: 'uses', steps: [{ name: 'old', ...STEP }] } };
+const MADE = [
+  pipeline('uses', { use: 'look' }),
+  pipeline('uses', { use: 'look' }, { status: accepted }),
+  pipeline('uses', { use: 'look' }, { namespace: 'older', createdAt: '2020-01-01T00:00:00Z' }),
+  pipeline('calls', { executor: 'pipeline', pipeline: 'uses' }),
+  pipeline('warned', { ...STEP, deterministic_checks: [{ type: 'shell', name: 'a', run: 'b' }] }),
+  () => objectOf({ name: 'held', spec: { stage: 'production', steps: [{ name: 'a', ...STEP }] }, ...gated }),
+  step({}),
+  step({ generation: 2, spec: { ...STEP, agent: 'another' } }),
+  step({ generation: 3, spec: { executor: 'nothing' } }),
+  step({ generation: 3, spec: { executor: 'nothing' }, status: { lastAccepted: { name: 'look', ...STEP } } }),
+  () => agentOf('helper'),
+];
+
+test('what is remembered never changes a verdict or a file, whatever was planned before', async () => {
+  const known = MADE.map((make) => make());
+  const resolved = async (plan: CachedPlan, objects: CustomObject[]) => {
+    const verdicts = await plan(objects);
+    const { files, manifest } = planFiles({
+      verdicts,
+      home: 'ops',
+      owners: {},
+      textOf: () => null,
+      isGone: () => true,
+    });
+    const said = verdicts.map(({ object, ...rest }) => JSON.stringify([object.uid, object.generation, rest]));
+    return { said: said.toSorted(), files: [...files].toSorted(), manifest };
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.subarray(MADE.map((_, at) => at)), { minLength: 2, maxLength: 6 }), async (worlds) => {
+      const plan = createCachedPlan(undefined, resting(undefined));
+      for (const world of worlds) {
+        // One object of a uid, as in a cluster.
+        const ats = [...new Map(world.map((at) => [known[at]?.uid, at])).values()];
+        const again = await resolved(
+          plan,
+          ats.flatMap((at) => known[at] ?? []),
+        );
+        const fresh = await resolved(
+          createCachedPlan(undefined, resting(undefined)),
+          ats.flatMap((at) => MADE[at]?.() ?? []),
+        );
+        expect(again).toEqual(fresh);
+      }
+    }),
+    { numRuns: 100 },
+  );
 });
 
 test('a plan that failed is made again', async () => {

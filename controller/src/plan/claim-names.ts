@@ -7,10 +7,12 @@ export interface Lost {
 }
 
 export interface Claims {
-  /** Objects that have their definition's name for themselves. */
-  owners: CustomObject[];
+  /** Kind and definition name -> the object that has the name for itself. */
+  owners: ReadonlyMap<string, CustomObject>;
   losers: Lost[];
 }
+
+export const claimOf = (kind: string, name: string): string => `${kind} ${name}`;
 
 /**
  * Of two objects with one definition name that of the release's namespace keeps it, so that nobody waits for the operator to create an
@@ -18,16 +20,23 @@ export interface Claims {
  */
 export function claimNames(objects: readonly CustomObject[], home: string | null): Claims {
   const owners = new Map<string, CustomObject>();
-  const losers: Claims['losers'] = [];
   const rank = ({ namespace }: CustomObject) => (namespace === home ? 0 : 1);
-  for (const object of objects.toSorted((a, b) => rank(a) - rank(b) || byAge(a, b))) {
-    const key = `${object.kind} ${definitionName(object)}`;
+  const comesFirst = (a: CustomObject, b: CustomObject) => (rank(a) - rank(b) || byAge(a, b)) < 0;
+  const rivals: CustomObject[] = [];
+  for (const object of objects) {
+    const key = keyOf(object);
     const owner = owners.get(key);
-    if (owner) losers.push({ object, owner });
-    else owners.set(key, object);
+    if (owner) rivals.push(owner, object);
+    if (!owner || comesFirst(object, owner)) owners.set(key, object);
   }
-  return { owners: [...owners.values()], losers };
+  const losers = [...new Set(rivals)].flatMap((object) => {
+    const owner = owners.get(keyOf(object));
+    return owner && owner !== object ? [{ object, owner }] : [];
+  });
+  return { owners, losers };
 }
+
+const keyOf = (object: CustomObject): string => claimOf(object.kind, definitionName(object));
 
 function byAge(a: CustomObject, b: CustomObject): number {
   return (

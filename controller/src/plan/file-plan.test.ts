@@ -1,4 +1,3 @@
-import { shortHash } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import type { CustomObject } from '../objects/custom-object.ts';
 import { objectOf } from '../testing/objects.ts';
@@ -15,7 +14,6 @@ function next(before: FilePlan, objects: readonly CustomObject[], isGone = true)
     home: 'ops',
     owners: before.manifest.files,
     textOf: (path) => before.files.get(path) ?? null,
-    digestOf: shortHash,
     isGone: () => isGone,
   });
 }
@@ -94,7 +92,6 @@ test('a file that is as it was written for its edition is not formatted again', 
       home: 'ops',
       owners: before.manifest.files,
       textOf: () => present,
-      digestOf: shortHash,
       isGone: () => true,
     });
     return times;

@@ -14,7 +14,11 @@ export function createMeasuredPlan(
     const verdicts = await plan(objects);
     end();
     metrics.objects.reset();
-    for (const { object, accepted } of verdicts) metrics.objects.inc({ kind: object.kind, accepted: String(accepted) });
+    for (const [kind, those] of Map.groupBy(verdicts, ({ object }) => object.kind)) {
+      const accepted = those.filter((one) => one.accepted).length;
+      metrics.objects.set({ kind, accepted: 'true' }, accepted);
+      metrics.objects.set({ kind, accepted: 'false' }, those.length - accepted);
+    }
     return verdicts;
   };
 }

@@ -36,9 +36,10 @@ export const childName = ({ name }: Pick<CustomObject, 'name'>): string => `agen
 
 /** Definition name -> address of its pods for the gateway, for the sync manifest. */
 export function agentAddresses(verdicts: readonly Verdict[]): Record<string, string> {
-  const rows = verdicts.flatMap((verdict): [string, string][] => {
+  const agents = verdicts.filter(({ object }) => object.kind === 'Agent');
+  const rows = agents.flatMap((verdict): [string, string][] => {
     const { object, served } = verdict;
-    if (object.kind !== 'Agent' || !served || placementOf(verdict).kind !== 'pods') return [];
+    if (!served || placementOf(verdict).kind !== 'pods') return [];
     return [[served.name, `${childName(object)}.${object.namespace}.svc:${RUNNER_PORT}`]];
   });
   return Object.fromEntries(rows.toSorted(([a], [b]) => (a < b ? -1 : 1)));

@@ -7,6 +7,9 @@ import {
   type Operator,
   type Problem,
   type ResolveMemo,
+  type ResolvedAgent,
+  type ResolvedPipeline,
+  type ResolvedStep,
   resolving,
   shortHash,
   type Source,
@@ -14,7 +17,7 @@ import {
   type Turns,
 } from '@signalbox/crds';
 import { type CustomObject, definitionName, describe } from '../objects/custom-object.ts';
-import { claimNames } from './claim-names.ts';
+import { claimNames, claimOf, type Claims } from './claim-names.ts';
 import { type Body, definitionOf, type DefinitionText, type WrittenDefinition } from './definition-text.ts';
 import { conflict, judge, type Judgement } from './judgement.ts';
 import { gateState, isGated, isHeld, throughGate } from './readiness-gate.ts';
@@ -62,8 +65,8 @@ export function* planning(objects: readonly CustomObject[], rules: Planning): Tu
   const home = rules.operator?.tenancy?.home ?? null;
   const { owners, losers } = claimNames(objects, home);
   const resolved = yield* resolveOwners(owners, rules);
-  const taken = new Set(owners.map((object) => `${object.kind} ${definitionName(object)}`));
-  const verdicts = owners.map((object) => judged(object, resolved, { taken, rules }));
+  const verdicts: Verdict[] = [];
+  for (const object of owners.values()) verdicts.push(judged(object, resolved, { owners, rules }));
   const lost = losers.map(({ object, owner }): Verdict => ({
     ...conflict(definitionName(object), { object, owner }, home),
     object,
@@ -74,103 +77,107 @@ export function* planning(objects: readonly CustomObject[], rules: Planning): Tu
   return [...verdicts, ...lost];
 }
 
-interface Sound {
-  name: string;
-  body: Body;
-  hash: string;
-}
+type Sound = ResolvedPipeline | ResolvedStep | ResolvedAgent;
 
 interface Resolved {
-  sound: Map<string, Sound>;
-  held: ReadonlySet<string>;
-  problems: Map<string, Problem[]>;
+  sound: ReadonlyMap<string, Sound>;
+  problems: ReadonlyMap<string, Problem[]>;
 }
 
-const fileOf = (object: CustomObject): string => describe(object);
-
 /** Steps are resolved first, so that pipelines get the last accepted body of a broken step. */
-function* resolveOwners(owners: readonly CustomObject[], rules: Planning): Turns<Resolved> {
-  const { operator, memo } = rules;
-  const of = (kind: CustomObject['kind']) => owners.filter((object) => object.kind === kind);
-  const held = new Set(owners.filter((object) => isGated(object) && isHeld(object, object.spec)).map(fileOf));
-  const sources = (kind: CustomObject['kind']) => of(kind).map((object) => sourceOf(object, writtenOf(object, memo)));
+function* resolveOwners(owners: Claims['owners'], { operator, memo }: Planning): Turns<Resolved> {
+  const of = Map.groupBy(owners.values(), ({ kind }) => kind);
+  const sources = (kind: CustomObject['kind']) => (of.get(kind) ?? []).map((object) => writtenOf(object, memo));
   const agentsAndSteps = { pipelines: [], steps: sources('LibraryStep'), agents: sources('Agent'), operator };
   const first = yield* resolving(agentsAndSteps, memo);
   const soundSteps = new Set(first.steps.map(({ file }) => file));
-  const steps = of('LibraryStep').map((object) => {
-    const accepted = soundSteps.has(fileOf(object)) ? null : acceptedOf(object, memo);
-    return sourceOf(object, accepted ?? writtenOf(object, memo));
+  const steps = (of.get('LibraryStep') ?? []).map((object) => {
+    const source = writtenOf(object, memo);
+    return soundSteps.has(source.file) ? source : (acceptedOf(object, memo) ?? source);
   });
   const second = yield* resolving({ pipelines: sources('Pipeline'), steps, operator }, memo);
   const sound = new Map<string, Sound>();
-  // The accepted body is the written one; the gate changes only what is served.
-  for (const { file, name, body, hash } of [...first.steps, ...second.pipelines])
-    sound.set(file, { name, body: held.has(file) ? { ...body, stage: 'production' } : body, hash });
-  for (const { file, name, body, version, soul } of first.agents)
-    sound.set(file, { name, body: { ...body, soul }, hash: version });
+  for (const list of [first.steps, first.agents, second.pipelines]) for (const one of list) sound.set(one.file, one);
   const problems = [...first.problems, ...second.problems.filter(({ kind }) => kind === 'Pipeline')];
-  return { sound, held, problems: Map.groupBy(problems, ({ file }) => file) };
+  return { sound, problems: Map.groupBy(problems, ({ file }) => file) };
 }
 
-function sourceOf(object: CustomObject, definition: WrittenDefinition): Source {
-  const { value, soul } = definition;
-  return {
-    file: fileOf(object),
-    namespace: object.namespace,
-    value,
-    ...(soul === undefined ? {} : { soul }),
-    get text() {
-      return definition.text;
-    },
-  };
-}
-
-interface Remembered extends WrittenDefinition {
+interface Written extends WrittenDefinition, Source {
+  text: string;
+  value: Body;
   edition: string;
 }
 
-/** The same for every edition of a spec: what the memo knows of it stays known while only the status changes. */
-function remember(key: string, edition: string, memo: ResolveMemo, make: () => WrittenDefinition): WrittenDefinition {
-  const isCurrent = (known: Remembered) => known.edition === edition;
-  return memo.recall(key, isCurrent, (): Remembered => Object.assign(make(), { edition }));
-}
+const written = new WeakMap<CustomObject, Written>();
 
-function writtenOf(object: CustomObject, memo: ResolveMemo): WrittenDefinition {
-  const { uid, generation, kind } = object;
-  return remember(`spec ${fileOf(object)}`, `${uid} ${generation} ${gateState(object)}`, memo, () =>
-    definitionOf(kind, throughGate(object, { ...object.spec, name: definitionName(object) })),
+/** The same for every edition of a spec: what the memo knows of it stays known while only the status changes. */
+function remember(object: CustomObject, edition: string, { memo, what, make }: Remembering): Written {
+  const file = describe(object);
+  const isCurrent = (known: Written) => known.edition === edition;
+  return memo.recall(`${what} ${file}`, isCurrent, () =>
+    Object.assign(make(), { file, namespace: object.namespace, edition }),
   );
 }
 
-function acceptedOf(object: CustomObject, memo: ResolveMemo): WrittenDefinition | null {
+interface Remembering {
+  memo: ResolveMemo;
+  what: 'spec' | 'accepted';
+  make(): WrittenDefinition;
+}
+
+function writtenOf(object: CustomObject, memo: ResolveMemo): Written {
+  const known = written.get(object);
+  if (known) return known;
+  const { uid, generation, kind } = object;
+  const make = () => definitionOf(kind, throughGate(object, { ...object.spec, name: definitionName(object) }));
+  const made = remember(object, `${uid} ${generation} ${gateState(object)}`, { memo, what: 'spec', make });
+  written.set(object, made);
+  return made;
+}
+
+function acceptedOf(object: CustomObject, memo: ResolveMemo): Written | null {
   const { lastAccepted } = object.status;
   if (!lastAccepted || !isName(lastAccepted['name'])) return null;
-  return remember(`accepted ${fileOf(object)}`, `${shortHash(lastAccepted)} ${gateState(object)}`, memo, () =>
-    definitionOf(object.kind, throughGate(object, lastAccepted)),
-  );
+  const make = () => definitionOf(object.kind, throughGate(object, lastAccepted));
+  return remember(object, `${shortHash(lastAccepted)} ${gateState(object)}`, { memo, what: 'accepted', make });
 }
 
 interface Judging {
-  taken: ReadonlySet<string>;
+  owners: Claims['owners'];
   rules: Planning;
 }
 
-function judged(object: CustomObject, { sound, held, problems }: Resolved, { taken, rules }: Judging): Verdict {
-  const file = fileOf(object);
-  const passed = sound.get(file);
-  const found = problems.get(file) ?? [];
-  const lostName = !passed && mayNotHaveName(object, rules);
-  const accepted = lostName ? null : lastAccepted(object, taken);
-  const served = passed
-    ? servedOf(writtenOf(object, rules.memo), {
-        name: passed.name,
-        hash: passed.hash,
-        from: 'spec',
-        held: held.has(file),
-      })
-    : accepted;
-  const judgement = judge(found, passed !== undefined, served !== null);
-  return { ...judgement, object, body: passed?.body ?? null, served, lostName };
+/** Verdicts of sound objects without a warning: the same for as long as neither the object nor what was made of it changes. */
+const known = new WeakMap<CustomObject, { passed: Sound; verdict: Verdict }>();
+
+function judged(object: CustomObject, { sound, problems }: Resolved, { owners, rules }: Judging): Verdict {
+  const definition = writtenOf(object, rules.memo);
+  const passed = sound.get(definition.file);
+  const found = problems.get(definition.file) ?? [];
+  if (!passed) return refused(object, found, { owners, rules });
+  const before = known.get(object);
+  if (found.length === 0 && before?.passed === passed) return before.verdict;
+  const { name, body } = passed;
+  const isKept = isGated(object) && isHeld(object, object.spec);
+  const hash = 'version' in passed ? passed.version : passed.hash;
+  const verdict: Verdict = {
+    ...judge(found, true, true),
+    object,
+    // The accepted body is the written one; the gate changes only what is served.
+    body: isKept ? { ...body, stage: 'production' } : withSoul(passed),
+    served: servedOf(definition, { name, hash, from: 'spec', held: isKept }),
+    lostName: false,
+  };
+  if (found.length === 0) known.set(object, { passed, verdict });
+  return verdict;
+}
+
+const withSoul = (passed: Sound): Body => ('soul' in passed ? { ...passed.body, soul: passed.soul } : passed.body);
+
+function refused(object: CustomObject, found: readonly Problem[], { owners, rules }: Judging): Verdict {
+  const lostName = mayNotHaveName(object, rules);
+  const served = lostName ? null : lastAccepted(object, owners);
+  return { ...judge(found, false, served !== null), object, body: null, served, lostName };
 }
 
 /**
@@ -196,11 +203,11 @@ function servedOf(definition: WrittenDefinition, about: Omit<Served, keyof Defin
 }
 
 /** The last accepted body, unless its name now belongs to another object. */
-function lastAccepted(object: CustomObject, taken: ReadonlySet<string>): Served | null {
+function lastAccepted(object: CustomObject, owners: Claims['owners']): Served | null {
   const accepted = object.status.lastAccepted;
   const name = accepted?.['name'];
   if (!accepted || !isName(name)) return null;
-  if (name !== definitionName(object) && taken.has(`${object.kind} ${name}`)) return null;
+  if (name !== definitionName(object) && owners.has(claimOf(object.kind, name))) return null;
   const body = throughGate(object, accepted);
   const about = { name, hash: hashOf(object, body), from: 'lastAccepted', held: isHeld(object, accepted) } as const;
   return servedOf(definitionOf(object.kind, body), about);
