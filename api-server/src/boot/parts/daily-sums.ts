@@ -5,6 +5,7 @@ import { countPrompts } from '../../store/aggregates/daily/prompt-days.ts';
 import { packEvidence } from '../../store/aggregates/evidence/pack-evidence.ts';
 import { noteUses } from '../../store/aggregates/uses/label-uses.ts';
 import { packDays } from '../../store/aggregates/uses/pack-days.ts';
+import { judgeAgain } from '../../store/tables/labels/judge-again.ts';
 import type { Database } from '../../store/db/database.ts';
 
 /** After the start, which has better things to do. */
@@ -33,6 +34,7 @@ export function startDailySums(
     };
     const deps = { database, signal: closing.signal };
     try {
+      await judgeAgain({ ...deps, now: Date.now() });
       await closeDays({ ...deps, now: Date.now(), progress: progress('days are summed') });
       await countPrompts(deps);
       await packEvidence(deps);
