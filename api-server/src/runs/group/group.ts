@@ -1,4 +1,5 @@
 import { plainAnswer } from '../state/step-kind.ts';
+import { createRest } from '@signalbox/crds/process/rest';
 import type { FanOutStep, ParallelStep, Step } from '@signalbox/crds';
 import type { ActiveRun, StepView } from '../state/active-run.ts';
 import { withDeadline } from '../state/deadline.ts';
@@ -8,7 +9,7 @@ import { confidenceAlone, gate } from '../evidence/gate.ts';
 import { join, type JoinStrategy, type Vote } from './join.ts';
 import type { RawResponse, StepError, StepExecution, StepStatus, TrustReport } from '../state/model.ts';
 import { heldView } from '../state/held.ts';
-import { holdSlot, shareSlot } from '../state/shared-slot.ts';
+import { holdSlot, type Part, shareSlot } from '../state/shared-slot.ts';
 import type { Span } from '../state/span.ts';
 import { runStep, type StepDeps, type StepOutcome } from '../step/step.ts';
 import { endedStep, startedStep, type StepOf } from '../evidence/step-execution.ts';
@@ -93,8 +94,7 @@ export async function runBranches(
   const { signal } = deadline;
   const shared = shareSlot(run.slot);
   const waiting = branches.filter(({ ctx }) => !run.results.has(ctx.name));
-  const worker = async () => {
-    const { slot, leave } = shared.join();
+  const worker = async ({ slot, leave }: Part) => {
     try {
       for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) {
         await holdSlot(slot, signal);
@@ -106,8 +106,14 @@ export async function runBranches(
       leave();
     }
   };
-  const ended = await Promise.allSettled(Array.from({ length: Math.min(limit, waiting.length) }, worker));
-  const surprise = ended.find(({ status }) => status === 'rejected');
+  const rest = createRest();
+  const ended: Promise<PromiseSettledResult<void>[]>[] = [];
+  // A branch may have long to prepare, and other requests do not wait for all of them.
+  for (const part of Array.from({ length: Math.min(limit, waiting.length) }, shared.join)) {
+    ended.push(Promise.allSettled([worker(part)]));
+    await rest();
+  }
+  const surprise = (await Promise.all(ended)).flat().find(({ status }) => status === 'rejected');
   if (surprise?.status === 'rejected') throw surprise.reason;
   return errors;
 }

@@ -12,7 +12,7 @@ export function runValues(
 ): Record<string, unknown> {
   const { context, pipeline } = run;
   return {
-    ...context.metadata,
+    ...namesIn(context.metadata),
     summary: context.summary,
     severity: context.severity,
     source: context.source,
@@ -31,6 +31,24 @@ export function runValues(
     now: new Date(now).toISOString(),
     ...locals,
   };
+}
+
+/** Keys of an alert's metadata that are names of their own: every text of every step gets a copy of them. */
+const MAX_NAMES = 1000;
+const named = new WeakMap<object, Record<string, unknown>>();
+
+/** The first keys of the metadata; all are in `metadata`. */
+export function namesIn(metadata: Record<string, unknown>): Record<string, unknown> {
+  const names = named.get(metadata) ?? first(metadata);
+  named.set(metadata, names);
+  return names;
+}
+
+function first(metadata: Record<string, unknown>): Record<string, unknown> {
+  const keys = Object.keys(metadata);
+  return keys.length <= MAX_NAMES
+    ? metadata
+    : Object.fromEntries(keys.slice(0, MAX_NAMES).map((key) => [key, metadata[key]]));
 }
 
 /** Steps by name, and by the name with `_` for `-`. */

@@ -8,6 +8,7 @@ import {
 } from '@signalbox/crds';
 import { type Compute, INLINE, type Owner, sizeOfValues } from '@signalbox/crds/process/compute';
 import { LRUCache } from 'lru-cache';
+import { readsOf, readValues } from './read-values.ts';
 
 /** Compiled texts kept; their sources are definitions only, never what an alert or an agent said. */
 const MAX_KEPT = 10_000;
@@ -47,6 +48,7 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
   const template = remembered((source) => compileTemplate(source, { sandbox }));
   const strict = remembered((source) => compileTemplate(source, { sandbox: true }));
   const expression = remembered(compileExpression);
+  const reads = remembered(readsOf);
 
   const inPlace = (compile: typeof template, source: string, values: Values): Rendered | ComputeLimit => {
     const compiled = compile(source);
@@ -69,7 +71,8 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
     render: (source, values, owner) => renderWith(template, { source, values, owner }),
     renderStrict: (source, values, owner) => renderWith(strict, { source, values, owner }),
     renderNow: (source, values) => inPlace(template, source, values),
-    evaluate: async (source, values, owner) => {
+    evaluate: async (source, all, owner) => {
+      const values = readValues(all, reads(source));
       const size = sizeOfValues(values);
       if (size === 'huge') return tooLarge();
       if (size === 'small' && source.length <= INLINE.sourceChars) {

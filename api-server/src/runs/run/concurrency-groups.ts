@@ -3,6 +3,7 @@ import type { LoadedPipeline } from '../../definitions/snapshot.ts';
 import type { ActiveRun } from '../state/active-run.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { TriggerContext } from '../state/model.ts';
+import { namesIn } from '../prompt/run-values.ts';
 import type { Templates } from '../prompt/templates.ts';
 
 export interface ConcurrencyGroups {
@@ -102,7 +103,7 @@ export function concurrencyGroupOf(
   const { limit, key, on_limit: onLimit } = concurrency;
   const { labels, annotations, metadata, severity, summary, source } = context;
   const values = {
-    ...metadata,
+    ...namesIn(metadata),
     labels,
     annotations,
     metadata,
