@@ -24,12 +24,14 @@ test('gateways that share an admin token share a key, and keep none on disk', ()
   expect([...readdirSync(one), ...readdirSync(other)]).toEqual([]);
 });
 
-test('without a token a key is made once, for this user only, and stays when a token comes', () => {
+test('without a token a key is made once, for this user only; a key in the folder is nothing where there is a token', () => {
   const path = directory();
   const key = load(path).publicKey;
   const [file = ''] = readdirSync(path);
   expect(statSync(join(path, file)).mode & 0o777).toBe(0o600);
-  expect(load(path, { adminToken: 'the-admin-token' }).publicKey).toBe(key);
+  expect(load(path).publicKey).toBe(key);
+  const derived = load(directory(), { adminToken: 'the-admin-token' }).publicKey;
+  expect(load(path, { adminToken: 'the-admin-token' }).publicKey).toBe(derived);
 });
 
 test('a key that is given wins', () => {

@@ -21,13 +21,15 @@ export interface SigningKeyOrigins {
   adminToken: string | undefined;
 }
 
-/** The Ed25519 key from `pem`, else as stored in `identityDir`, else derived from the token, else minted with mode 0600. */
+/**
+ * The Ed25519 key from `pem`, else derived from the token, else as stored in `identityDir`, else minted with mode 0600. The folder is the last
+ * resort: a tool server of the same user may write to it.
+ */
 export function loadSigningKey({ identityDir, pem, adminToken }: SigningKeyOrigins): SigningKeyResult {
   const path = join(identityDir, FILE);
   const origin = pem ? 'GATEWAY_SIGNING_KEY' : `identity_dir: ${path}`;
   try {
-    const stored = pem || readIfPresent(path);
-    const key = stored ? createPrivateKey(stored) : adminToken ? derive(adminToken) : mint(identityDir, path);
+    const key = pem ? createPrivateKey(pem) : adminToken ? derive(adminToken) : readOrMint(identityDir, path);
     if (key.asymmetricKeyType !== 'ed25519') return { ok: false, message: `${origin}: must be an Ed25519 private key` };
     const publicKey = createPublicKey(key).export({ type: 'spki', format: 'pem' });
     return { ok: true, key: { privateKey: key, publicKey: String(publicKey) } };
@@ -37,7 +39,9 @@ export function loadSigningKey({ identityDir, pem, adminToken }: SigningKeyOrigi
   }
 }
 
-function mint(identityDir: string, path: string): KeyObject {
+function readOrMint(identityDir: string, path: string): KeyObject {
+  const stored = readIfPresent(path);
+  if (stored) return createPrivateKey(stored);
   mkdirSync(identityDir, { recursive: true, mode: 0o700 });
   const { privateKey } = generateKeyPairSync('ed25519');
   writePrivate(path, String(privateKey.export({ type: 'pkcs8', format: 'pem' })));
