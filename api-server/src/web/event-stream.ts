@@ -10,7 +10,7 @@ export interface EventStream {
   replay(frames: readonly { id: number; data: unknown }[]): Promise<void>;
   /** Sends the last frame and ends. */
   finish(data: unknown): void;
-  /** Ends it; `retryMs` says when a browser may come back. */
+  /** Ends it; `retryMs` says when a browser may come back. One whose client is behind is cut. */
   end(retryMs?: number): void;
   /** Closes the connection without flushing; the browser reconnects with `Last-Event-ID`. */
   cut(): void;
@@ -71,7 +71,7 @@ export function openEventStream(reply: FastifyReply): EventStream {
     send: (id, data) => void write(frameOf(id, data)),
     replay: async (frames) => {
       for (const { id, data } of frames) {
-        if (closed || out.destroyed) return;
+        if (closed || out.writableEnded) return;
         if (!write(frameOf(id, data))) await drained();
       }
     },
@@ -80,7 +80,9 @@ export function openEventStream(reply: FastifyReply): EventStream {
       out.end(`data: ${JSON.stringify(data)}\n\n`);
     },
     end: (retryMs) => {
-      if (!out.writableEnded) out.end(retryMs === undefined ? '' : `retry: ${retryMs}\n\n`);
+      // A client that is behind would keep the history that waits for it.
+      if (out.writableNeedDrain) out.destroy();
+      else if (!out.writableEnded) out.end(retryMs === undefined ? '' : `retry: ${retryMs}\n\n`);
     },
     cut: () => void out.destroy(),
   };

@@ -1,5 +1,5 @@
 import { get, type IncomingMessage } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { RunEvent, TerminalRunStatus } from '../../runs/state/model.ts';
 import { as, startTestServer, type TestServer } from '../fixtures/server.ts';
@@ -22,6 +22,7 @@ let server: TestServer;
 let base: string;
 let past: RunEvent[];
 let listeners: Set<(frame: Frame) => void>;
+let subscribed: number;
 /** Runs while the history is being read. */
 let meanwhile: () => void;
 const publish = (frame: Frame) => listeners.forEach((listener) => listener(frame));
@@ -29,6 +30,7 @@ const publish = (frame: Frame) => listeners.forEach((listener) => listener(frame
 beforeEach(async () => {
   past = [event(1), event(2)];
   listeners = new Set();
+  subscribed = 0;
   meanwhile = () => undefined;
   server = await startTestServer({
     deps: {
@@ -38,6 +40,7 @@ beforeEach(async () => {
         return stored;
       },
       subscribe: (_id, listener) => {
+        subscribed += 1;
         listeners.add(listener);
         return () => listeners.delete(listener);
       },
@@ -188,6 +191,28 @@ test('a token has ten streams: a further one ends its oldest, and nobody else is
   expect(taken.at(-1)?.statusCode).toBe(200);
   for (const response of [...taken, other]) response.destroy();
   await expect.poll(() => listeners.size).toBe(0);
+});
+
+test('the oldest stream of a token holds nothing any more, also where its client reads nothing', async () => {
+  past = Array.from({ length: 200 }, (_, at) => event(at + 1, { big: 'x'.repeat(100_000) }));
+  const { port } = server.app.server.address() as AddressInfo;
+  const unread = () => {
+    const socket = connect(port, '127.0.0.1', () =>
+      socket.write(
+        `GET /ui/runs/${RUN}/stream HTTP/1.1\r\nhost: x\r\nauthorization: ${as('viewer').authorization}\r\n\r\n`,
+      ),
+    );
+    return socket.pause().on('error', () => undefined);
+  };
+  const held: Socket[] = [];
+  server.app.server.on('connection', (socket: Socket) => held.push(socket));
+  const sockets = Array.from({ length: 10 }, unread);
+  const behind = () => held.filter(({ writableLength }) => writableLength > 0).length;
+  await expect.poll(behind, { timeout: 20_000 }).toBe(10);
+  sockets.push(unread(), unread(), unread());
+  await expect.poll(() => subscribed, { timeout: 20_000 }).toBe(13);
+  await expect.poll(() => listeners.size).toBe(10);
+  for (const socket of sockets) socket.destroy();
 });
 
 test('all streams together are bounded', async () => {
