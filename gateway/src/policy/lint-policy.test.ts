@@ -39,6 +39,11 @@ test.each<[string, PolicyDefinition['rules'], string]>([
     [{ allow: { tool: 'read_*' } }, { require_approval: { tool: 'read_secret*', agent: 'triage' } }],
     'tool_policy.rules[1]: no call reaches it, because rule 0 before it decides',
   ],
+  [
+    'an expression that an agent satisfies in any key',
+    [{ allow: { tool: 'restart', input_regex: '"namespace":"staging"' } }],
+    'tool_policy.rules[0]: its input_regex may match anywhere in the input, also in a key that the tool does not read; begin it with ^ and end it with $',
+  ],
 ])('%s is warned of', (_, rules, warning) => {
   expect(lint(rules)).toEqual([warning]);
 });
@@ -48,6 +53,8 @@ test.each<[string, PolicyDefinition['rules']]>([
   ['an earlier rule for some inputs', [deny({ tool: 'x', input_regex: 'a' }), { allow: { tool: 'x' } }]],
   ['an earlier rule for some agents', [deny({ agent: 'a*' }), { allow: { tool: 'x' } }]],
   ['one of the servers is left', [{ allow: { server: 'metrics' } }, deny({ tool: 'drop' })]],
+  ['an expression of the whole input', [{ allow: { input_regex: '^{"namespace":"staging"}$' } }]],
+  ['an expression that denies', [deny({ input_regex: 'kube-system' })]],
   ['globs that overlap', [deny({ tool: 'a*' }), { allow: { tool: '*b' } }]],
   ['a spelling that a deny rule folds', [deny({ server: 'METRICS' })]],
 ])('nothing is warned of: %s', (_, rules) => {

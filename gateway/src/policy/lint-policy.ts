@@ -5,10 +5,10 @@ import type { PolicyRuleView } from './policy.ts';
 
 const NAMES_ALL = /^\*+$/;
 
-/** Rules without an effect: of a server that is not configured, or of calls that other rules decide. */
+/** Rules without an effect, of a server that is not configured or of calls that other rules decide, and rules that allow more than they seem to. */
 export function lintPolicy(rules: readonly PolicyRuleView[], servers: readonly string[]): string[] {
   return rules.flatMap((rule) => {
-    const problem = unknownServer(rule, servers) ?? unreachable(rule, { servers, rules });
+    const problem = unknownServer(rule, servers) ?? unreachable(rule, { servers, rules }) ?? notWhole(rule);
     return problem === null ? [] : [`tool_policy.rules[${rule.index}]: ${problem}`];
   });
 }
@@ -37,6 +37,12 @@ function unreachable(
   const indexes = [...new Set(deciding)];
   if (indexes.length === 0 || indexes.includes(undefined)) return null;
   return `no call reaches it, because ${indexes.length > 1 ? 'rules' : 'rule'} ${indexes.join(', ')} before it decide${indexes.length > 1 ? '' : 's'}`;
+}
+
+/** An agent writes what the expression looks for into a key beside the one that the tool reads. */
+function notWhole({ action, input_regex: pattern }: PolicyRuleView): string | null {
+  if (action !== 'allow' || pattern === null || /^\^.*\$$/s.test(pattern)) return null;
+  return 'its input_regex may match anywhere in the input, also in a key that the tool does not read; begin it with ^ and end it with $';
 }
 
 const coversCalls = (outer: PolicyRuleView, inner: PolicyRuleView): boolean =>
