@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { GroupCommit } from './group-commit.ts';
 
@@ -30,4 +31,18 @@ test('a commit that fails rejects every write of its transaction', async () => {
   await expect.poll(() => done).toContain('commit');
   commit.reject(new Error('the disk is full'));
   expect((await writes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+});
+
+test('writes of a few turns share a transaction, and none waits longer for more of them', async () => {
+  const { commits, done, commit } = held();
+  commit.resolve();
+  const writes: Promise<unknown>[] = [];
+  for (let turn = 1; turn <= 8; turn += 1) {
+    writes.push(commits.write(() => done.push(`write ${turn}`)));
+    await nextTurn();
+  }
+  await Promise.all(writes);
+  const [first, second] = [done.indexOf('commit'), done.lastIndexOf('commit')];
+  expect(done.slice(0, first + 1)).toEqual(['begin', 'write 1', 'write 2', 'write 3', 'commit']);
+  expect(done.slice(second - 2, second + 1)).toEqual(['write 7', 'write 8', 'commit']);
 });

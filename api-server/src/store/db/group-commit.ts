@@ -40,6 +40,9 @@ interface Failure {
 export const MAX_BATCH = 512;
 export const MAX_WAITING = 20_000;
 
+/** Further turns of the event loop that a job waits while others come. */
+const MORE_TURNS = 2;
+
 /** How often a job runs alone before its fault is its answer. */
 const TRIES: Readonly<Record<Fault, number>> = { job: 1, unavailable: 1, conflict: 3, lost: 3, again: 8 };
 
@@ -49,7 +52,7 @@ const RACES = 2;
 const RACE_BACKOFF = { firstMs: 2, mostMs: 256, jitter: 1 };
 
 /**
- * Runs the jobs of one event-loop turn in one transaction, so that they share its fsync.
+ * Runs the jobs of one event-loop turn, or of a few in which more come, in one transaction, so that they share its fsync.
  * A job may run several times: when one of a batch throws, all are rolled back and each runs alone;
  * a job that lost a race against another process, or its connection, runs again.
  */
@@ -91,7 +94,14 @@ export class GroupCommit<Tx> {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setImmediate(() => void this.#flush());
+    setImmediate(() => this.#gather(0, MORE_TURNS));
+  }
+
+  /** Waits while each turn brings more jobs: the fewer transactions, the fewer pages are written and synced. */
+  #gather(known: number, turnsLeft: number): void {
+    const count = this.#waiting.length;
+    if (count === known || count >= MAX_BATCH || turnsLeft === 0) void this.#flush();
+    else setImmediate(() => this.#gather(count, turnsLeft - 1));
   }
 
   async #flush(): Promise<void> {
