@@ -29,8 +29,9 @@ export async function admit(deps: AdmitDeps, read: Read, more?: Alongside): Prom
   const { delivery, parts } = read;
   const requests = parts.flatMap(({ decision }) => (decision.go ? [decision.request] : []));
   const audited = async (tx: Tx, admitted: readonly Decided[]) => {
+    if (!more) return;
     const head = headOf(inOrder(parts, verdictsOf(admitted)));
-    if (isStarted(head)) await more?.(tx, head);
+    if (isStarted(head)) await more(tx, head);
   };
   if (delivery.tokenName === undefined) return inOrder(parts, await deps.intake(requests, audited));
   const receivedAt = deps.now();
