@@ -4,6 +4,7 @@ import type { GatewayConfig } from '../config/schema.ts';
 import { renewTls, watchTls } from '../http/tls.ts';
 import { createAuthenticate } from '../identity/authenticate.ts';
 import { Metrics } from '../observability/metrics.ts';
+import { createRefusalLog } from '../observability/refusal-log.ts';
 import { compilePolicy } from '../policy/policy.ts';
 import { openAgents, reloadAgents } from './agents.ts';
 import { openHttp } from './http.ts';
@@ -34,11 +35,12 @@ export async function startGateway(options: GatewayOptions): Promise<StartResult
   if (!policy.ok) return policy;
 
   const metrics = new Metrics();
+  const logRefusal = createRefusalLog(log);
   const access = {
     authenticate: createAuthenticate(tokens),
     onAuthFailure: (reason: string, about: object) => {
       metrics.authFailure(reason);
-      log.info({ reason, ...about }, 'request refused');
+      logRefusal({ reason, ...about });
     },
     onBug: (error: unknown, about?: unknown) => log.error({ err: error, about }, 'unexpected error'),
   };

@@ -8,6 +8,7 @@ import { fairServer } from '@signalbox/crds/process/fair-connections';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import { createRunnerAuthenticate } from '../identity/runner-token.ts';
 import type { Log } from '../observability/log.ts';
+import { createRefusalLog } from '../observability/refusal-log.ts';
 import { createMethods } from '../rpc/methods.ts';
 import type { RpcReply } from '../rpc/connection.ts';
 import { RpcServer } from '../rpc/rpc-server.ts';
@@ -46,6 +47,7 @@ interface Configured extends RunnerConfiguration {
 
 /** Hosts the run loop of one agent in its pod, behind the same `/rpc` as the gateway's. */
 export async function startRunner({ settings, version, log }: RunnerOptions): Promise<RunningRunner> {
+  const logRefusal = createRefusalLog(log);
   const onBug = (error: unknown) => log.error({ err: error }, 'unexpected error');
   const byConnection = new WeakMap<RunWatcher, Configured>();
   const byRecord = new WeakMap<AgentRecord, Configured>();
@@ -118,7 +120,7 @@ export async function startRunner({ settings, version, log }: RunnerOptions): Pr
       announcer.remove(watcher);
       runs.unwatch(watcher);
     },
-    onAuthFailure: (reason, { address }) => log.info({ reason, address }, 'connection refused'),
+    onAuthFailure: (reason, { address }) => logRefusal({ reason, address }),
     onBug,
   });
 
