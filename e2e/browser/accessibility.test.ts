@@ -133,6 +133,41 @@ test('the palette and the keys break no rule of axe either, and go anywhere with
   await page.waitForURL(`**/ui/runs/${run}`);
 });
 
+const clickFirst = (page: Page, selector: string) => page.locator(selector).first().click();
+
+/** What people open on pages, by page. */
+const STATES: [string, string, (page: Page) => Promise<void>][] = [
+  ['the form that saves a view', 'runs?q=look', (page) => page.getByText('Save view').click()],
+  ['the filters', 'runs', (page) => clickFirst(page, '.filter-more summary')],
+  ['a chosen row', 'runs', (page) => clickFirst(page, 'tbody [data-pick]')],
+  [
+    'the question before a suspension',
+    'pipelines/held',
+    (page) => clickFirst(page, 'summary.button:has-text("Suspend")'),
+  ],
+  ['the commands of a pipeline', 'pipelines/held', (page) => clickFirst(page, 'summary.button:has-text("curl")')],
+  ['an approval', 'approvals', (page) => clickFirst(page, '.ask > summary')],
+  ['errors of a definition', 'validate', judgeWrong],
+];
+
+async function judgeWrong(page: Page) {
+  await page.getByLabel('YAML').fill('name: x\nsteps: [{name: a, executor: gatway}]\n');
+  await page.getByRole('button', { name: 'Validate' }).click();
+  await page.getByText('1 error').waitFor();
+}
+
+test.each([1440, 390])('no open part of a page breaks a rule of axe: %i px', async (width) => {
+  const page = await visit({ width });
+  const found: Record<string, string[]> = {};
+  for (const [name, path, open] of STATES) {
+    await page.goto(`/ui/${path}`);
+    await open(page);
+    const misses = await violations(page);
+    if (misses.length > 0) found[name] = misses;
+  }
+  expect(found).toEqual({});
+});
+
 /** Where the focus is, and whether it can be seen there. */
 const focus = (page: Page) =>
   page.evaluate(() => {
