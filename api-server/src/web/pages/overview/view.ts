@@ -187,7 +187,7 @@ const RANKS: readonly ReadinessVerdict[] = ['ready', 'building', 'not_ready', 'n
 
 function testingLine({ name, hash }: Snapshot['pipelines'][number], { testing, verdictOf }: OverviewInput) {
   const assessed = verdictOf(name, hash);
-  const isJudged = assessed !== null && assessed.verdict !== 'not_configured' && assessed.verdict !== 'no_data';
+  const isJudged = assessed !== null && assessed.verdict !== 'not_configured';
   return {
     name,
     href: `${paths.pipeline(name)}#readiness`,

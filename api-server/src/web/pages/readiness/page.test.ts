@@ -45,3 +45,13 @@ test('every cell of the matrix says its tier, its verdict and its number as text
   expect(body).toContain('<span class="note num">95% right</span>');
   expect(body).toContain('1 of 1 step ready: it is ready for production.');
 });
+
+test('a pipeline without evidence says what is missing and what brings it', async () => {
+  const step = readinessStep({ verdict: 'no_data' });
+  const { get } = await pageOf({
+    readiness: readinessReport([step], { verdict: 'no_data', pipeline_stage: 'testing' }),
+  });
+  const { body } = await get();
+  expect(body).toContain('No step has run with its present prompt and agent version at stage testing.');
+  expect(body).toContain('run the pipeline, or wait for its next alerts');
+});

@@ -60,10 +60,14 @@ const EXAMPLE = `readiness:
     min_marked: 20
     min_accuracy: 0.85`;
 
+const NO_DATA = 'No step has run with its present prompt and agent version';
+const NEXT = 'What ran before a change does not count: run the pipeline, or wait for its next alerts.';
+
 function lead({ summary, verdict, pipeline_stage: stage }: ReadinessReport): string {
   const asked = summary.total - summary.not_configured;
   const steps = `${summary.ready} of ${plural(asked, 'step')} ready`;
   if (verdict === 'not_configured') return 'This pipeline has no readiness criteria yet.';
+  if (verdict === 'no_data') return `${steps}. ${NO_DATA} at stage ${stage}. ${NEXT}`;
   if (verdict !== 'ready') return `${steps}.`;
   return stage === 'testing' ? `${steps}: it is ready for production.` : `${steps}: it meets its criteria.`;
 }
@@ -111,7 +115,8 @@ const explanation = (step: ReadinessStep) => ({
   look: verdictLook(step.verdict),
   open: step.verdict === 'not_ready' || step.verdict === 'building',
   sentences: step.narrative,
-  notes: step.notes,
+  // Notes are on the numbers, of which there are none.
+  notes: step.verdict === 'no_data' ? [] : step.notes,
 });
 
 function snippet(tried: Extract<TriedReadiness, { kind: 'tried' }>['report'], real: ReadinessReport) {

@@ -119,10 +119,16 @@ function bucketWords({ agent, model, prompt_hash: prompt, agent_version: version
 
 export const NO_CHANGE = 'Nothing is changed: the same configuration is asked again.';
 
+const NO_SAMPLES = 'No execution of these is marked. Mark some answers of this step, or choose other executions above.';
+
+const samplesOf = ({ entered, sets }: Pick<FormInput, 'entered' | 'sets'>, estimate: ReplayEstimate): number =>
+  sets.find(({ id }) => id === setIdIn(entered))?.members ?? estimate.sample_count;
+
 /** The line beside the number of samples. */
 function estimateWords({ estimate, entered, sets, currency, versions }: FormInput) {
   if (estimate === null) return null;
-  const n = sets.find(({ id }) => id === setIdIn(entered))?.members ?? estimate.sample_count;
+  const n = samplesOf({ entered, sets }, estimate);
+  if (n === 0) return { amount: 'Nothing to replay', notes: NO_SAMPLES };
   const judge = estimate.judge?.total ?? 0;
   const notes = [
     `${plural(n, 'sample')}${tokenWords(estimate)}, from ${plural(estimate.basis_n, 'recorded call')}.`,
