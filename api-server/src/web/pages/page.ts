@@ -207,14 +207,14 @@ export function sendProblem(
   context: PageContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  problem: { status: number; title: string; text: string; action?: { href: string; label: string } },
+  problem: { status: number; title: string; text: string; action?: { href: string; label: string; goesOn?: boolean } },
 ): Promise<FastifyReply> {
   const action = problem.action ?? { href: paths.overview(), label: 'Back to the overview' };
   return sendPage(context, request, reply, {
     title: problem.title,
     nav: null,
     template: 'problem',
-    model: { ...problem, action },
+    model: { ...problem, action: { goesOn: false, ...action } },
     status: problem.status,
   });
 }

@@ -40,9 +40,10 @@ export function registerCompare(app: FastifyInstance, context: PageContext): voi
       return await sendPage(context, request, reply, { title, nav: 'runs', template: 'compare', model });
     } catch (error) {
       if (!(error instanceof AppError) || error.type !== 'conflict') throw error;
-      const text = 'The runs are of different pipelines. Their steps are matched by name, so little may fit together.';
-      const action = { href: paths.compare(a, b, { force: true }), label: 'Compare them all the same' };
-      return sendProblem(context, request, reply, { ...problemOf(error), text, action });
+      const title = 'These runs are of different pipelines';
+      const text = 'Steps are matched by name, so little may fit together.';
+      const action = { href: paths.compare(a, b, { force: true }), label: 'Compare them all the same', goesOn: true };
+      return sendProblem(context, request, reply, { ...problemOf(error), title, text, action });
     }
   });
 }

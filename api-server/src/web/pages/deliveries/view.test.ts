@@ -80,3 +80,10 @@ test('an address that names no delivery says so', async () => {
   const { get } = await pagesWith({});
   for (const id of ['7', 'x', '-1']) expect((await get(`/ui/deliveries/${id}`)).statusCode).toBe(404);
 });
+
+test('what was wrong with a delivery stands once on its page, as a sentence', async () => {
+  const delivery: DeliveryDetail = { ...DELIVERY, outcome: 'invalid', summary: null, labels: {}, detail: 'no payload' };
+  const { body } = await (await pagesWith({ delivery })).get('/ui/deliveries/7');
+  expect(body).toContain('<h1>Delivery without a summary</h1>');
+  expect(body.match(/no payload/gi)).toHaveLength(1);
+});

@@ -1,7 +1,7 @@
 import { exportLinks } from '../exports/links.ts';
 import type { DeliveryDetail, DeliveryLine } from '../../../service/views/kept-delivery.ts';
 import { apiPath } from '../curl.ts';
-import { age, count, exactTime } from '../format.ts';
+import { age, count, exactTime, sentence } from '../format.ts';
 import { paths } from '../paths.ts';
 import type { FirstRun } from '../runs/first-run.ts';
 import { jsonTree } from '../run/step/json-tree.ts';
@@ -41,7 +41,11 @@ const chipsOf = (labels: Record<string, string>) =>
     .map(([key, value]) => `${key}=${value.slice(0, 80)}`);
 
 const titleOf = ({ summary, labels, detail }: DeliveryLine): string =>
-  summary ?? labels['alertname'] ?? detail ?? 'Delivery without a summary';
+  summary ?? labels['alertname'] ?? (detail ? sentence(detail) : 'Delivery without a summary');
+
+/** The title of its page: what was wrong stands below it. */
+const headingOf = ({ summary, labels }: DeliveryLine): string =>
+  summary ?? labels['alertname'] ?? 'Delivery without a summary';
 
 const runOf = (id: string | null) => (id === null ? null : { href: paths.run(id), name: `…${id.slice(-8)}` });
 
@@ -118,9 +122,9 @@ export function deliveryView({ delivery, operator }: DeliveryInput) {
   return {
     id: delivery.id,
     listPath: paths.deliveries(),
-    title: titleOf(delivery),
+    title: headingOf(delivery),
     look: LOOKS[delivery.outcome],
-    detail: delivery.closest.length === 0 ? delivery.detail : CLOSEST,
+    detail: delivery.closest.length === 0 ? delivery.detail && sentence(delivery.detail) : CLOSEST,
     facts,
     redeliver: mayRepeat ? paths.redeliver(delivery.id) : null,
     commands: mayRepeat ? [{ label: 'Handle again', path: apiPath('deliveries', delivery.id, 'redeliver') }] : [],

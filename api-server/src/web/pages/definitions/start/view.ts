@@ -58,7 +58,7 @@ export function startView({ pipeline, form, from, starts, preview, problem, give
     action: paths.pipelineRun(name),
     testing: config.stage !== 'production',
     suspended: config.suspend,
-    starts: starts.map((id) => ({
+    starts: (starts.length > 1 ? starts : []).map((id) => ({
       label: LABELS[id],
       href: paths.pipelineRun(name, { from: id }),
       current: id === (from ?? (form.source === null ? 'hand' : null)),
