@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ControlPlane, startControlPlane } from '../control-plane/start-control-plane.ts';
+import { ROOT } from '../support/start-service.ts';
 import { type Manifest, render, type Values } from './helm.ts';
 
 let plane: ControlPlane;
@@ -67,6 +69,11 @@ const TABLE: [string, Values][] = [
     },
   ],
 ];
+
+test('a real API server takes the sample of an autoscaler', async () => {
+  const args = ['apply', '--dry-run=server', '--validate=strict', '--warnings-as-errors', '-n', 'ops', '-f'];
+  expect(await plane.kubectl([...args, join(ROOT, 'config/autoscaling/hpa.yaml')])).toContain('agent-node-reader');
+});
 
 test.each(TABLE)(
   'a real API server takes every object as it is written, without a warning: %s',

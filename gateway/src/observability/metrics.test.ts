@@ -1,6 +1,29 @@
 import { expect, test } from 'vitest';
 import { Metrics } from './metrics.ts';
 
+test('every loaded agent has its runs as series, also without any', async () => {
+  const metrics = new Metrics();
+  metrics.readFrom({
+    activeRuns: () => 2,
+    queuedRuns: () => 1,
+    waitingApprovals: () => 0,
+    agents: () => ['busy', 'idle'],
+    runsByAgent: () => new Map([['busy', { active: 2, queued: 1 }]]),
+    connections: () => 0,
+    servers: () => [],
+    pods: () => [],
+  });
+  const text = await metrics.text();
+  for (const line of [
+    'active{agent="busy"} 2',
+    'queued{agent="busy"} 1',
+    'active{agent="idle"} 0',
+    'queued{agent="idle"} 0',
+  ])
+    expect(text).toContain(`gateway_agent_runs_${line}\n`);
+  expect(text).toContain('gateway_agents 2\n');
+});
+
 test('however many names tools and models have, the series have an end', async () => {
   const metrics = new Metrics();
   for (let at = 0; at < 1000; at++) {

@@ -5,7 +5,9 @@ export interface MetricsSources {
   activeRuns: () => number;
   queuedRuns: () => number;
   waitingApprovals: () => number;
-  agents: () => number;
+  agents: () => readonly string[];
+  /** Agents without runs may be left out. */
+  runsByAgent: () => ReadonlyMap<string, { active: number; queued: number }>;
   connections: () => number;
   servers: () => { name: string; running: boolean; restart_count: number }[];
   /** For each agent with its own pods. */
@@ -66,7 +68,8 @@ export class Metrics {
     this.gauge('active_runs', 'Runs that hold a slot', () => sources.activeRuns());
     this.gauge('queued_runs', 'Runs that wait for a slot', () => sources.queuedRuns());
     this.gauge('waiting_approvals', 'Tool approvals that wait for a decision', () => sources.waitingApprovals());
-    this.gauge('agents', 'Agents that are loaded', () => sources.agents());
+    this.gauge('agents', 'Agents that are loaded', () => sources.agents().length);
+    this.agentSeries(sources);
     this.gauge('rpc_connections', 'Open WebSocket connections', () => sources.connections());
     this.serverSeries(sources.servers);
     this.podSeries(sources.pods);
@@ -147,6 +150,26 @@ export class Metrics {
         for (const { name, restart_count } of servers()) this.inc({ server: name }, restart_count);
       },
     });
+  }
+
+  /** A series for every agent that is loaded, also at 0: an autoscaler reads them. */
+  private agentSeries({ agents, runsByAgent }: Pick<MetricsSources, 'agents' | 'runsByAgent'>): void {
+    const helps = {
+      active: 'Runs of an agent that hold a slot',
+      queued: 'Runs of an agent that wait for a slot or a pod',
+    };
+    for (const state of ['active', 'queued'] as const)
+      new Gauge({
+        name: `gateway_agent_runs_${state}`,
+        help: helps[state],
+        labelNames: ['agent'],
+        registers: [this.registry],
+        collect() {
+          this.reset();
+          const counts = runsByAgent();
+          for (const agent of agents()) this.set({ agent }, counts.get(agent)?.[state] ?? 0);
+        },
+      });
   }
 
   private podSeries(pods: MetricsSources['pods']): void {

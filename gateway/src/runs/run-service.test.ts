@@ -33,6 +33,9 @@ const answerHi: RunAgentDeps['generate'] = () =>
     },
   });
 
+const untilAborted: RunAgentDeps['generate'] = (_, { signal }) =>
+  new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+
 function service({ generate = answerHi, ...overrides }: Partial<RunServiceDeps & Pick<RunAgentDeps, 'generate'>> = {}) {
   const bugs: unknown[] = [];
   let count = 0;
@@ -111,15 +114,27 @@ test('a key means something new after an hour', async () => {
 });
 
 test('a draining service takes nothing new and waits for what runs, at most as long as it is told', async () => {
-  const { runs, outcome } = service({
-    generate: (_, { signal }) =>
-      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
-  });
+  const { runs, outcome } = service({ generate: untilAborted });
   const running = outcome();
   const drained = runs.drain(20);
   expect(await outcome()).toMatchObject({ ok: false, type: 'at_capacity' });
   await drained;
   expect(await running).toMatchObject({ type: 'cancelled', message: 'the gateway is stopping', retryable: true });
+});
+
+test('runs are counted by agent: those with a slot, those that wait for one, and none that ended', async () => {
+  const { runs } = service({ generate: untilAborted });
+  const submit = async (input: string) => {
+    const submitted = await runs.submit({ agent: 'a', input }, WATCHER);
+    if (!submitted.ok) throw new Error(submitted.message);
+    return submitted.run;
+  };
+  const first = await submit('first');
+  await submit('second');
+  await expect.poll(() => runs.byAgent().get('a')).toEqual({ active: 1, queued: 1 });
+  runs.cancel(first, 'enough');
+  await first.finished;
+  await expect.poll(() => runs.byAgent().get('a')).toEqual({ active: 1, queued: 0 });
 });
 
 test('who waited for a pod and then for a slot hears the place', async () => {

@@ -15,6 +15,7 @@ import { RunSlot } from './run-slot.ts';
 import { carryOn, type RunSpan, type StartSpan, traceContextOf } from '../observability/span.ts';
 import { atCapacity, type Submitted } from './submitted.ts';
 import type { ModelRoute } from '../models/route.ts';
+import { type AgentRuns, countByAgent } from './runs-by-agent.ts';
 import { offerTools } from './tool-offer.ts';
 import { NotReady, WaitingRoom } from './waiting-room.ts';
 
@@ -79,6 +80,8 @@ export class RunService {
   queued(): number {
     return this.queue.queued() + this.waiting.size();
   }
+
+  readonly byAgent = (): ReadonlyMap<string, AgentRuns> => countByAgent(this.live.values());
 
   waitingApprovals(): number {
     return this.queue.waitingApprovals();
@@ -187,7 +190,7 @@ export class RunService {
     run.slot = new RunSlot(this.queue, ticket, run.signal());
     let outcome: RunOutcome;
     try {
-      outcome = await this.runInSlot(run, prepared, ticket);
+      outcome = await this.runInSlot(run, prepared, ticket.position);
     } catch (error) {
       outcome = this.failed(run, error);
     } finally {
@@ -207,12 +210,11 @@ export class RunService {
     });
   }
 
-  private async runInSlot(run: Run, prepared: Prepared, ticket: Ticket): Promise<RunOutcome> {
-    const emit = (event: Parameters<Run['emit']>[0]) => run.emit(event);
-    emit({ event: 'accepted' });
-    if (ticket.position > 0) emit({ event: 'queued', position: ticket.position });
-    await ticket.ready;
-    emit({ event: 'started' });
+  private async runInSlot(run: Run, prepared: Prepared, position: number): Promise<RunOutcome> {
+    run.emit({ event: 'accepted' });
+    if (position > 0) run.emit({ event: 'queued', position });
+    await run.slot?.first();
+    run.emit({ event: 'started' });
     const signal = run.signal();
     const servers = [...new Set(prepared.agent.config.tools.map((pattern) => serverOf(pattern)))];
     const down = servers.length === 0 ? [] : await this.deps.whenRunning(servers, SERVER_WAIT_MS, signal);
@@ -263,11 +265,8 @@ export class RunService {
 
   /** The caller's timeout includes the time in the queue, and so does the agent's own. */
   private deadline(run: Run, agent: AgentRecord): NodeJS.Timeout | undefined {
-    const own = agent.config.limits.timeout_seconds;
-    const ms = Math.min(
-      run.params.timeout_ms ?? Number.POSITIVE_INFINITY,
-      own === undefined ? Number.POSITIVE_INFINITY : own * 1000,
-    );
+    const own = (agent.config.limits.timeout_seconds ?? Number.POSITIVE_INFINITY) * 1000;
+    const ms = Math.min(run.params.timeout_ms ?? Number.POSITIVE_INFINITY, own);
     if (!Number.isFinite(ms)) return undefined;
     return setTimeout(
       () => run.stop(new RunAborted('timeout', `the run did not end within ${ms / 1000} s`)),

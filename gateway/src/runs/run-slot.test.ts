@@ -7,8 +7,9 @@ const LIMITS = { maxConcurrentRuns: 1, maxQueuedRuns: 2, maxWaitingApprovals: 1 
 async function running(queue: RunQueue, signal = new AbortController().signal) {
   const ticket = queue.enter(signal, () => {});
   if (!ticket) throw new Error('the queue is full');
-  await ticket.ready;
-  return new RunSlot(queue, ticket, signal);
+  const slot = new RunSlot(queue, ticket, signal);
+  await slot.first();
+  return slot;
 }
 
 function decision() {
@@ -56,11 +57,11 @@ test('two approvals of one run give back and take one slot', async () => {
   const slot = await running(queue);
   const [first, second] = [decision(), decision()];
   const both = [slot.duringApproval(first.wait), slot.duringApproval(second.wait)];
-  expect(queue.active()).toBe(0);
+  expect([queue.active(), slot.state()]).toEqual([0, 'approval']);
   first.resolve('yes');
   second.resolve('no');
   expect(await Promise.all(both)).toEqual(['yes', 'no']);
-  expect(queue.active()).toBe(1);
+  expect([queue.active(), slot.state()]).toEqual([1, 'active']);
   slot.end();
   expect(queue.active()).toBe(0);
 });

@@ -6,12 +6,25 @@ export class RunSlot {
   private readonly signal: AbortSignal;
   private ticket: Ticket | null;
   private taking: Promise<void> | null = null;
+  private wasGiven = false;
   private ended = false;
 
   constructor(queue: RunQueue, ticket: Ticket, signal: AbortSignal) {
     this.queue = queue;
     this.ticket = ticket;
     this.signal = signal;
+  }
+
+  /** Resolves when the run has its first slot; rejects when the run's signal aborts before. */
+  async first(): Promise<void> {
+    await this.ticket?.ready;
+    this.wasGiven = true;
+  }
+
+  /** `approval`: it gave its slot back and waits for a person. */
+  state(): 'active' | 'queued' | 'approval' {
+    if (!this.wasGiven || this.taking) return 'queued';
+    return this.ticket ? 'active' : 'approval';
   }
 
   /** Resolves with the decision once the run has a slot again. Rejects when the run's signal aborts. */
