@@ -4,7 +4,7 @@ import { paths, safeReturn } from '../paths.ts';
 import { asTheme, THEME_COOKIE, themeCookie } from '../theme.ts';
 
 const WRONG = {
-  title: 'Invalid token',
+  title: 'Invalid token.',
   text: 'Check that you copied the whole token. Webhook tokens cannot log in: use a token with the role viewer, operator or admin.',
 };
 
