@@ -16,7 +16,9 @@ const step = (when: string) =>
   `steps: [{name: one, when: '${when}', executor: webhook, url: "http://127.0.0.1:9", on_failure: continue}]`;
 /** Time alone bounds these: each of 40,000 steps reads both texts. */
 const PIPELINES = {
-  'slow-condition': step('metadata.list.all(a, metadata.list.all(b, metadata.one <= metadata.two))'),
+  'slow-condition': step(
+    'metadata.list.all(a, metadata.list.all(b, metadata.one <= metadata.two && metadata.two >= metadata.one))',
+  ),
   'long-text': step('metadata.text.contains(metadata.word)'),
 };
 

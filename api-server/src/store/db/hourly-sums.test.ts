@@ -168,7 +168,6 @@ test('a history from before the sums is summed as its ends would have been', asy
       'DROP TABLE hourly_steps',
       'DROP INDEX runs_ended',
       'DROP INDEX step_executions_ended',
-      'DROP INDEX step_executions_failed_checks',
       'ALTER TABLE step_executions DROP COLUMN family',
       `DELETE FROM schema_migrations WHERE id = '0008-hourly-sums'`,
     ])
