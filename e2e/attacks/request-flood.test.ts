@@ -31,6 +31,7 @@ const megabytes = ({ pid }: Service): number =>
 /** What clients without a token send. */
 const FLOODS: [string, string][] = [
   ['requests without waiting for answers', 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100_000)],
+  ['requests that expect what no server knows', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n'.repeat(100_000)],
   [
     'bodies of single bytes',
     `POST /webhook HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(500_000)}`,

@@ -33,6 +33,8 @@ export function fairServer(
   const server = tls
     ? createTlsServer({ ...SLOW_CLIENTS, ...options, ...tls }, fairly)
     : createServer({ ...SLOW_CLIENTS, ...options }, fairly);
+  // Else Node answers these by itself, any number of them in one turn.
+  server.on('checkExpectation', fairly);
   server.on(tls ? 'secureConnection' : 'connection', readInPieces);
   cutUnread(server, unreadMs);
   return server;
