@@ -1,9 +1,14 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { call } from '../support/call.ts';
 import { scratchDirectory } from '../support/scratch.ts';
 import { type Service, startService } from '../support/start-service.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const MIB = 1024 * 1024;
 /** What Node takes where the chart's limit of 1 GiB holds. */
@@ -12,6 +17,12 @@ const ask = { name: 'ask', executor: 'human', prompt_template: 'May it go on?', 
 /** Each of its values takes fifty bytes and more in memory. */
 const VALUES = `[${'{},'.repeat(340_000)}{}]`;
 const TEXT = JSON.stringify('x'.repeat(1_000_000));
+
+/** Answers with what no compression makes small. */
+const backend = createServer((_, response) => {
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ text: randomBytes(90_000).toString('base64') }));
+});
 
 const scratch = scratchDirectory('waiting-runs-');
 const config = join(scratch.path, 'config.yaml');
@@ -27,19 +38,34 @@ beforeAll(async () => {
     pipeline_config_dir: join(scratch.path, 'pipelines'),
     database: { url: `sqlite:///${join(scratch.path, 'signalbox.sqlite')}` },
     auth: { allow_unauthenticated: true },
+    concurrency: { max_runs: 1000 },
+    security: { egress_allow: ['127.0.0.1'] },
   };
   writeFileSync(config, JSON.stringify(settings));
+  await once(backend.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(backend.address() as AddressInfo).port}/`;
+  const looks = Array.from({ length: 20 }, (_, index) => ({
+    name: `look${index}`,
+    executor: 'webhook',
+    method: 'GET',
+    url,
+  }));
+  writeFileSync(
+    join(scratch.path, 'pipelines/looks.yaml'),
+    JSON.stringify({ name: 'looks', stage: 'production', steps: [...looks, ask] }),
+  );
   service = await startService('api-server', config, { nodeFlags });
 });
 afterAll(async () => {
   await service?.stop();
+  backend.close();
   scratch.remove();
 });
 
 const residentBytes = () =>
   Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1]) * 1024;
-const deliver = async (key: string, data: string) => {
-  const body = `{"pipeline":"asks","idempotency_key":"${key}","data":{"a":${data}}}`;
+const deliver = async (key: string, data: string, pipeline = 'asks') => {
+  const body = `{"pipeline":"${pipeline}","idempotency_key":"${key}","data":{"a":${data}}}`;
   const headers = { 'content-type': 'application/json' };
   const answer = await fetch(`${service.url}/webhook?source=generic`, { method: 'POST', headers, body });
   return { status: answer.status, body: (await answer.json()) as { run_id?: string; detail?: { message: string } } };
@@ -51,8 +77,9 @@ test('40 alerts of 340,000 values whose runs wait for a person take no memory to
   await service.kill();
   service = await startService('api-server', config, { nodeFlags });
   expect(residentBytes()).toBeLessThan(600 * MIB);
-  const { body } = await call<{ total: number }>(`${service.url}/runs?status=running&limit=1`);
-  expect(body.total).toBe(40);
+  const running = async () =>
+    (await call<{ total: number }>(`${service.url}/runs?status=running&limit=1`)).body.total === 40;
+  await waitFor(running, { what: 'all runs to go on', timeoutMs: 60_000 });
 });
 
 test('where runs that wait hold half of the memory, a further alert is refused until one of them ends', async () => {
@@ -70,4 +97,21 @@ test('where runs that wait hold half of the memory, a further alert is refused u
   expect(residentBytes()).toBeLessThan(1024 * MIB);
   for (const id of runs.slice(0, 2)) await call(`${service.url}/runs/${id}/cancel`, { method: 'POST' });
   expect((await deliver('again', TEXT)).status).toBe(202);
+  for (const id of runs) await call(`${service.url}/runs/${id}/cancel`, { method: 'POST' });
 });
+
+test('what the steps of waiting runs put out counts too', async () => {
+  const answers: number[] = [];
+  for (let index = 0; index < 300 && answers.at(-1) !== 429; index++) {
+    const { status, body } = await deliver(`l${index}`, '{}', 'looks');
+    answers.push(status);
+    if (body.run_id) await waitFor(() => asks(body.run_id as string), { what: 'the question', timeoutMs: 60_000 });
+  }
+  expect(answers.at(-1)).toBe(429);
+  expect(residentBytes()).toBeLessThan(1024 * MIB);
+});
+
+const asks = async (id: string) =>
+  (await call<{ steps: { step_name: string; status: string }[] }>(`${service.url}/runs/${id}`)).body.steps.some(
+    ({ step_name: name, status }) => name === 'ask' && status === 'running',
+  );

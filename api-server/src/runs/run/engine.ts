@@ -223,7 +223,8 @@ export function createEngine(deps: EngineDeps): Engine {
         void hold(run, executeSoon);
       }
     },
-    isFull: () => bytes > MAX_HELD_BYTES,
+    // What steps put out is compressed too, outside of the heap, where what is in use can be read.
+    isFull: () => Math.max(bytes, getHeapStatistics().external_memory) > MAX_HELD_BYTES,
     resume: async () => {
       const found = await deps.readInterrupted();
       await takeUpAll(found);
