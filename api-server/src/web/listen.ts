@@ -1,3 +1,4 @@
+import { Server as TlsServer } from 'node:https';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/config.ts';
 
@@ -6,7 +7,9 @@ type Address = Pick<Config['server'], 'host' | 'port'>;
 /** Listens; on failure the error names the key and the next step. */
 export async function listen(app: FastifyInstance, { host, port }: Address): Promise<string> {
   try {
-    return await app.listen({ host, port });
+    const url = await app.listen({ host, port });
+    // Fastify does not know what kind of server it was given.
+    return app.server instanceof TlsServer ? url.replace(/^http:/, 'https:') : url;
   } catch (cause) {
     const reason = REASONS[(cause as NodeJS.ErrnoException).code ?? '']?.({ host, port });
     throw reason === undefined ? cause : new Error(reason, { cause });
