@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { createWorld } from '../../runs/fixtures/engine.ts';
+import { readInterrupted } from './interrupted.ts';
+
+const ASKS = `
+name: asks
+stage: production
+steps: [{name: ask, executor: human, prompt_template: 'May it?', timeout_seconds: 60}]
+`;
+
+test('runs that wait for a person are read with one definition for all, and with data that is unpacked where it is used', async () => {
+  const world = await createWorld({ pipelines: [ASKS] });
+  const metadata = { list: Array.from({ length: 1000 }, () => ({})) };
+  for (let run = 0; run < 2; run++) await world.start('asks', { metadata });
+  const [one, other] = await readInterrupted(world.database.db);
+  expect(one?.pipeline).toBe(other?.pipeline);
+  expect(Object.getOwnPropertyDescriptor(one?.context, 'metadata')?.value).toBeUndefined();
+  expect(one?.context).toMatchObject({ metadata, raw: null });
+  await world.close();
+});
