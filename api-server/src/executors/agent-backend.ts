@@ -7,7 +7,7 @@ import {
   ToolApprovalParams,
   type Usage,
 } from '@signalbox/crds';
-import { TakenOver } from '../runs/state/stopped.ts';
+import { stopReason } from '../runs/state/stopped.ts';
 import {
   failure,
   type AgentBackend,
@@ -41,8 +41,8 @@ export function agentBackend(name: 'gateway' | 'external', rpc: RpcClient): Agen
           eventKey: call.idempotencyKey,
           onEvent,
           onRequest: (method, params) => (method === 'tool.request_approval' ? approve(params) : null),
-          // The same key is asked for by the process that took the run over.
-          outlives: () => call.signal.reason instanceof TakenOver,
+          // The process that continues the run asks for the same key, and would get what a cancellation left.
+          outlives: () => stopReason(call.signal)?.why === 'shutdown',
           cancel: { method: 'agent.cancel', params: { idempotency_key: call.idempotencyKey } },
         });
       const onFull = (message: string) => call.onEvent('backend_full', { message });

@@ -7,7 +7,7 @@ export class Stopped extends Error {
   }
 }
 
-/** A shutdown after which another process continues the run at once: its open requests are still wanted. */
+/** Another process continues the run at once. */
 export class TakenOver extends Stopped {
   constructor() {
     super('shutdown', 'another process has the run');
