@@ -14,6 +14,7 @@ export function unlessConflict(error: unknown): void {
 
 const TITLES: Partial<Record<ErrorType, string>> = {
   not_found: 'There is no such thing',
+  forbidden: 'Your role does not allow this',
   conflict: 'This is not possible now',
   validation: 'This request is not valid',
   at_capacity: 'No free slot for this run',

@@ -47,9 +47,12 @@ function addButton(place, what, copies) {
   place.prepend(button);
 }
 
+/** A part of a definition would be pasted as if it were the whole. */
+const isCut = (button) => button.closest('[data-copy-scope]')?.querySelector('.yaml .is-cut') != null;
+
 /** Ids, prompts and outputs get a button; those that a template made are shown. */
 function offer() {
-  for (const button of document.querySelectorAll('[data-copy][hidden]')) button.hidden = false;
+  for (const button of document.querySelectorAll('[data-copy][hidden]')) button.hidden = isCut(button);
   for (const id of document.querySelectorAll('.crumbs .mono')) addButton(id, 'the id', () => id.textContent);
   for (const text of document.querySelectorAll('pre.text, pre.raw-body')) {
     if (text.textContent.trim() !== '') addButton(text, 'this text', () => text.textContent);

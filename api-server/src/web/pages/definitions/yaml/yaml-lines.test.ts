@@ -61,6 +61,7 @@ test.each([
   const lines = yamlLines(source);
   const shown = lines.length - 1;
   expect(lines.flatMap(({ pieces }) => pieces).length + 2 * shown).toBeLessThan(6_000);
+  expect(lines.at(-1)?.mark).toBe('cut');
   expect(lines.at(-1)?.pieces[0]?.text).toBe(
     `… (${source.split('\n').length - 1 - shown} lines more; the API has them all)`,
   );

@@ -8,7 +8,7 @@ export interface Piece {
 
 export interface YamlLine {
   number: number;
-  /** The tone of a line with a problem. */
+  /** The tone of a line with a problem; `cut` is the one that stands for those left out. */
   mark: string | null;
   pieces: Piece[];
 }
@@ -64,7 +64,7 @@ function colourer(): (line: string) => Piece[] {
 
 const more = (number: number, count: number): YamlLine => ({
   number,
-  mark: null,
+  mark: 'cut',
   pieces: [{ kind: 'comment', text: `… (${count} lines more; the API has them all)` }],
 });
 
