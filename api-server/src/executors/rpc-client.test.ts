@@ -113,6 +113,12 @@ test('a call that may not be repeated fails with its connection', async () => {
   expect(received).toHaveLength(1);
 });
 
+test('a backend that asks for a wait of years is left alone for an hour', async () => {
+  const data = { type: 'internal', retryable: true, retry_after_ms: 1e12 };
+  answer = ({ id }, socket) => say(socket, { id, error: { code: -32_603, message: 'later', data } });
+  expect(await call()).toMatchObject({ ok: false, retryable: true, retryAfterMs: 3_600_000 });
+});
+
 test('a refused token fails at once and is not tried again', async () => {
   rpc.close();
   rpc = client('bad');

@@ -8,6 +8,8 @@ export const CONNECT_PATIENCE_MS = 60_000;
 const RECONNECT = { firstMs: 100, mostMs: 5_000, jitter: 0.25 };
 /** How long a cancelled call waits for what it has spent, which the backend says in the error that ends it. */
 const CANCEL_PATIENCE_MS = 500;
+/** The longest wait that a backend may ask for; a timer takes no more than 24 days and would end at once. */
+const MOST_RETRY_AFTER_MS = 3_600_000;
 /** Calls that may be open at once. */
 export const MAX_OPEN_CALLS = 10_000;
 
@@ -127,12 +129,13 @@ export class WebSocketRpc implements RpcClient {
     const open = typeof id === 'number' ? this.#open.get(id) : undefined;
     if (!open) return;
     if (!error) return open.settle({ ok: true, result });
+    const retryAfterMs = error.data?.retry_after_ms;
     open.settle({
       ok: false,
       type: error.data?.type ?? 'backend_error',
       message: error.message,
       retryable: error.data?.retryable ?? false,
-      retryAfterMs: error.data?.retry_after_ms,
+      retryAfterMs: retryAfterMs && Math.min(retryAfterMs, MOST_RETRY_AFTER_MS),
       data: error.data,
     });
   }
