@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createAccounts } from '../control-plane/accounts.ts';
@@ -18,10 +19,16 @@ import { cpuMilliseconds, residentMegabytes, WEBHOOK_TOKEN, writeApiServerConfig
 const FEW = 1000;
 const MANY = 5000;
 const CHANGES = 60;
+/** The manager's own limit for writes of statuses: at the same time, and a second. */
+const AT_ONCE = 24;
+const A_SECOND = 300;
 const ADMIN_TOKEN = 'bench-admin-00000000000000000000000000';
 /** Long enough for the last collection after the work. */
 const SETTLE_MS = 6000;
 const IDLE_SECONDS = 15;
+
+/** Said beside each time: others may use the machine. */
+const load = () => `load ${(loadavg()[0] ?? 0).toFixed(1)}`;
 
 /** From objects in a real API server to files and pipelines that run. */
 export const controlPlane: Benchmark = {
@@ -43,11 +50,11 @@ export const controlPlane: Benchmark = {
         startBundledController(dist, [role, ...args], accounts.kubeconfig(role));
       const place: Place = { plane, client, directory, progress, start };
       await client.createAll(samples(0, FEW));
-      const few = await measureSync(place, FEW, 3);
+      const few = await measureSync(place, FEW, { first: 2, again: 1.5 });
       const latency = await measureLatency(place, gateway.url);
       await client.createAll(samples(FEW, MANY));
-      const many = await measureSync(place, MANY, 15);
-      return [...latency, ...few, ...many, ...(await measureManager(place))];
+      const many = await measureSync(place, MANY, { first: 8, again: 5 });
+      return [...latency, ...few, ...many, ...(await measureManager(place)), await measureFloor(place)];
     } finally {
       client.close();
       await plane.stop();
@@ -70,7 +77,7 @@ const samples = (from: number, to: number) =>
 async function measureSync(
   { directory, progress, start: startRole }: Place,
   count: number,
-  seconds: number,
+  seconds: { first: number; again: number },
 ): Promise<Figure[]> {
   const counter = await startReloadCounter();
   const args = flags({ kinds: 'Pipeline,LibraryStep', dir: join(directory, `files-${count}`) });
@@ -78,7 +85,8 @@ async function measureSync(
     const begun = performance.now();
     const sync = await startRole('sync', [...args, '--reload-url', counter.url]);
     await waitFor(() => isReady(sync), { what: 'the first sync', timeoutMs: 120_000, everyMs: 20 });
-    return { sync, took: (performance.now() - begun) / 1000 };
+    const took = (performance.now() - begun) / 1000;
+    return { sync, took, detail: `${(cpuMilliseconds(sync.pid) / 1000).toFixed(2)} s of CPU, ${load()}` };
   };
   const first = await start();
   await wait(SETTLE_MS);
@@ -105,8 +113,15 @@ async function measureSync(
       what: `first ${what}, from the start of the process`,
       value: first.took,
       unit: 's',
-      limit: { direction: 'most', bound: seconds },
-      detail: `${written} files; ${second.took.toFixed(2)} s with nothing to write`,
+      limit: { direction: 'most', bound: seconds.first },
+      detail: `${written} files, ${first.detail}`,
+    },
+    {
+      what: `restarted ${what} with nothing to write, from the start of the process`,
+      value: second.took,
+      unit: 's',
+      limit: { direction: 'most', bound: seconds.again },
+      detail: second.detail,
     },
     { what: `first ${what}, reloads`, value: reloads, unit: '', limit: { direction: 'exactly', bound: 1 } },
     {
@@ -150,13 +165,13 @@ async function measureLatency(place: Place, gatewayUrl: string): Promise<Figure[
     times.sort((a, b) => a - b);
     const at = (share: number) => times[Math.min(times.length - 1, Math.floor(share * times.length))] ?? Number.NaN;
     progress(`object to pipeline: p50 ${at(0.5).toFixed(0)} ms, p99 ${at(0.99).toFixed(0)} ms`);
-    const loaded = `${FEW.toLocaleString('en')} objects loaded, ${CHANGES} created one after the other`;
+    const loaded = `${FEW.toLocaleString('en')} objects loaded, ${CHANGES} created one after the other, ${load()}`;
     return [
       {
         what: 'object applied to usable by a webhook, p50',
         value: at(0.5),
         unit: 'ms',
-        limit: { direction: 'most', bound: 150 },
+        limit: { direction: 'most', bound: 100 },
         detail: loaded,
       },
       {
@@ -192,6 +207,7 @@ async function measureManager({ plane, progress, start }: Place): Promise<Figure
     await waitFor(async () => (await written()) >= MANY, { what: 'all statuses', timeoutMs: 300_000, everyMs: 500 });
     const seconds = (performance.now() - begun) / 1000;
     const cpu = cpuMilliseconds(manager.pid);
+    const loadThen = load();
     await wait(SETTLE_MS * 4);
     const before = await writesOf(plane);
     await wait(IDLE_SECONDS * 1000);
@@ -204,8 +220,8 @@ async function measureManager({ plane, progress, start }: Place): Promise<Figure
         what: `${objects}, all statuses written`,
         value: seconds,
         unit: 's',
-        limit: { direction: 'most', bound: 40, aim: 20 },
-        detail: `${(cpu / MANY).toFixed(1)} ms of CPU a status, with the start`,
+        limit: { direction: 'most', bound: 20 },
+        detail: `${(cpu / MANY).toFixed(1)} ms of CPU a status, with the start; ${AT_ONCE} at once, at most ${A_SECOND} a second, ${loadThen}`,
       },
       { what: `${objects}, memory (RSS)`, value: megabytes, unit: 'MB', limit: { direction: 'most', bound: 220 } },
       {
@@ -218,6 +234,28 @@ async function measureManager({ plane, progress, start }: Place): Promise<Figure
   } finally {
     await manager.stop();
   }
+}
+
+/** The same statuses as bare requests, as fast as the API server takes them: no controller writes them sooner. */
+async function measureFloor({ client }: Place): Promise<Figure> {
+  const { body } = await client.send('GET', pathOf('pipelines'));
+  const { items } = body as { items: { metadata: { name: string }; status: object }[] };
+  const waiting = items.slice(0, MANY).values();
+  const begun = performance.now();
+  const work = async () => {
+    for (const { metadata, status } of waiting) {
+      const changed = { status: { ...status, stage: 'floor' } };
+      const answer = await client.send('PATCH', `${pathOf('pipelines', metadata.name)}/status`, changed);
+      if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return {
+    what: `${MANY.toLocaleString('en')} bare status patches, ${AT_ONCE} at once`,
+    value: (performance.now() - begun) / 1000,
+    unit: 's',
+    detail: `the floor of this API server; ${(MANY / A_SECOND).toFixed(1)} s by the limit alone, ${load()}`,
+  };
 }
 
 /** Requests that changed our objects or made events, as the API server counts them. */
