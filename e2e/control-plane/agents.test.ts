@@ -171,6 +171,22 @@ test('what others change of our fields is set right, and what is not ours is lef
   expect(JSON.stringify(await child('service', 'triage'))).toContain('someone.example/note');
 });
 
+test('kubectl scales an Agent, and an autoscaler reads its pods from it', async () => {
+  await apply('scaled', { ...SPEC, runtime: { replicas: 1 } });
+  await becomeAvailable('scaled');
+  await plane.kubectl(['scale', 'agent.signalbox.dev', 'scaled', '--replicas=3']);
+  const { metadata } = await appears('deployment', 'scaled', ({ spec }) => spec.replicas === 3);
+  await markAvailable(plane, 'agent-scaled', { generation: metadata.generation, count: 3 });
+  const path = '/apis/signalbox.dev/v1alpha1/namespaces/default/agents/scaled/scale';
+  await expect
+    .poll(async () => JSON.parse(await plane.kubectl(['get', '--raw', path])) as object)
+    .toMatchObject({
+      kind: 'Scale',
+      spec: { replicas: 3 },
+      status: { replicas: 3, selector: 'signalbox.dev/agent=scaled' },
+    });
+});
+
 test('a broken edit keeps the pods of what was accepted', async () => {
   const before = await versions('triage');
   await apply('triage', { ...SPEC, temprature: 1 });

@@ -323,3 +323,13 @@ test('a pipeline that calls an agent which nobody defines says so in its conditi
   expect(judged(gateway('helper'))).not.toContain('warning');
   expect(judged({ asked: false })).not.toContain('warning');
 });
+
+test('what an autoscaler reads of the pods stays while their number is not known', () => {
+  const agent = (status = {}) => verdictOf({ kind: 'Agent', name: 'a', status });
+  const available = { status: 'True', reason: 'Available', message: '' } as const;
+  const seen = nextStatus(agent(), { asked: false }, NOW, { ...available, pods: 2 });
+  expect(seen['scale']).toEqual({ replicas: 2, selector: 'signalbox.dev/agent=a' });
+  const unseen = { status: 'Unknown', reason: 'NotObserved', message: '' } as const;
+  expect(nextStatus(agent(seen), { asked: false }, NOW, unseen)['scale']).toEqual(seen['scale']);
+  expect(nextStatus(agent(seen), { asked: false }, NOW, null)).not.toHaveProperty('scale');
+});

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalJson, type Condition } from '@signalbox/crds';
-import type { ObjectStatus } from '../objects/custom-object.ts';
+import { AGENT_LABEL } from '../objects/child-object.ts';
+import type { CustomObject, ObjectStatus } from '../objects/custom-object.ts';
 import { type DiscoveredTool, keyOf, type LastRun, type ServiceView } from '../observe/service-view.ts';
 import type { Verdict } from '../plan/plan.ts';
 import { VALID } from '../plan/judgement.ts';
@@ -31,7 +32,7 @@ export function nextStatus(
     lastRun: (key === null ? undefined : newestRun(key, view)) ?? before['lastRun'],
     stage: stageOf(verdict),
     promoted: nextPromoted(object, body ?? before.lastAccepted, verdictIsReady),
-    ...(object.kind === 'Agent' ? agentPart(verdict, key, view) : {}),
+    ...(object.kind === 'Agent' ? { ...agentPart(verdict, key, view), scale: scaleOf(object, workload) } : {}),
   };
   return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined)) as ObjectStatus;
 }
@@ -63,6 +64,13 @@ const agentPart = ({ object: { status }, served }: Verdict, key: string | null, 
   agentVersion: served?.hash ?? status['agentVersion'],
   discoveredTools: (key === null ? undefined : toolsOf(key, view)) ?? status['discoveredTools'],
 });
+
+/** For autoscalers, to which a number that is not known must not look like zero pods. */
+function scaleOf({ name, status }: CustomObject, workload: WorkloadState | null): unknown {
+  if (workload === null) return undefined;
+  if (workload.pods === undefined) return status['scale'];
+  return { replicas: workload.pods, selector: `${AGENT_LABEL}=${name}` };
+}
 
 /** From the first replica that reports the agent's tools. */
 function toolsOf(key: string, view: ServiceView): readonly DiscoveredTool[] | undefined {

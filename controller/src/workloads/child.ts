@@ -22,6 +22,8 @@ export interface Rollout {
   /** Its controller has seen the present generation. */
   current: boolean;
   desired: number;
+  /** Pods that there are, of earlier editions too. */
+  pods: number;
   ready: number;
   available: RolloutCondition | null;
   progressing: RolloutCondition | null;
@@ -34,6 +36,8 @@ const Condition = z.object({
   reason: z.string().default(''),
   message: z.string().default(''),
 });
+
+const NO_STATUS = { observedGeneration: 0, replicas: 0, availableReplicas: 0, conditions: [] };
 
 const Written = z.object({
   metadata: z.object({
@@ -51,11 +55,12 @@ const Written = z.object({
   status: z
     .looseObject({
       observedGeneration: z.number().default(0),
+      replicas: z.number().default(0),
       availableReplicas: z.number().default(0),
       conditions: z.array(Condition).default([]),
     })
-    .catch({ observedGeneration: 0, availableReplicas: 0, conditions: [] })
-    .default({ observedGeneration: 0, availableReplicas: 0, conditions: [] }),
+    .catch(NO_STATUS)
+    .default(NO_STATUS),
 });
 
 /** Reads what the API server sent; null where it is not one. */
@@ -83,6 +88,7 @@ function rolloutOf({ metadata, spec, status }: z.infer<typeof Written>): Rollout
   return {
     current: status.observedGeneration >= (metadata.generation ?? 0),
     desired: spec.replicas ?? 1,
+    pods: status.replicas,
     ready: status.availableReplicas,
     available: condition('Available'),
     progressing: condition('Progressing'),

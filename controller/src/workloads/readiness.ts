@@ -5,10 +5,14 @@ export interface WorkloadState {
   status: 'True' | 'False' | 'Unknown';
   reason: string;
   message: string;
+  /** How many there are, where that is known. */
+  pods?: number;
 }
 
 /** The state of the agent according to the status of its Deployment. Pure. */
-export function stateOfRollout({ current, desired, ready, available, progressing }: Rollout): WorkloadState {
+export const stateOfRollout = (rollout: Rollout): WorkloadState => ({ ...readinessOf(rollout), pods: rollout.pods });
+
+function readinessOf({ current, desired, ready, available, progressing }: Rollout): WorkloadState {
   const counted = desired === 0 ? 'scaled to zero' : `${ready} of ${desired} pods are ready`;
   if (progressing?.status === 'False') return unavailable(progressing.message);
   if (!current || !available) return { status: 'False', reason: 'Starting', message: counted };

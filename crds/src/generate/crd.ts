@@ -24,6 +24,8 @@ interface KindInfo {
   spec: string;
   columns: Column[];
   rules: Rule[];
+  /** Paths of the `scale` subresource. */
+  scale?: Schema;
 }
 
 const condition = (type: string, name = type): Column => ({
@@ -88,6 +90,11 @@ export const KINDS: Record<DefinitionKind, KindInfo> = {
       age,
       reason,
     ],
+    scale: {
+      specReplicasPath: '.spec.runtime.replicas',
+      statusReplicasPath: '.status.scale.replicas',
+      labelSelectorPath: '.status.scale.selector',
+    },
     rules: [
       nameRule(50, ', because objects made for it carry it in their names'),
       {
@@ -109,7 +116,7 @@ export function customResourceDefinitions(): Record<DefinitionKind, Schema> {
 }
 
 function definition(kind: DefinitionKind, spec: Schema): Schema {
-  const { plural, short, columns } = KINDS[kind];
+  const { plural, short, columns, scale } = KINDS[kind];
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -130,7 +137,7 @@ function definition(kind: DefinitionKind, spec: Schema): Schema {
           name: VERSION,
           served: true,
           storage: true,
-          subresources: { status: {} },
+          subresources: { status: {}, ...(scale ? { scale } : {}) },
           additionalPrinterColumns: columns,
           schema: { openAPIV3Schema: root(kind, spec) },
         },

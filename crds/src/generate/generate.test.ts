@@ -67,6 +67,8 @@ test('names, scope, subresource and columns are what people type', () => {
   ]);
   const [version] = spec['versions'] as Schema[];
   expect(version).toMatchObject({ name: 'v1alpha1', subresources: { status: {} } });
+  const [agent] = at(crds.Agent, 'spec')['versions'] as Schema[];
+  expect(at(agent!, 'subresources', 'scale')['specReplicasPath']).toBe('.spec.runtime.replicas');
 });
 
 test('kubectl explain says something about each key of a step', () => {

@@ -69,6 +69,14 @@ export function statusSchema(): Schema {
         description: 'The readiness verdict was ready once under the annotation signalbox.dev/readiness-gate: enforce.',
       },
       agentVersion: text('version of the agent (Agent only)'),
+      scale: {
+        type: 'object',
+        description: 'What autoscalers read of the pods (Agent only).',
+        properties: {
+          replicas: { type: 'integer', format: 'int32', description: 'pods that there are' },
+          selector: text('the labels of these pods'),
+        },
+      },
       discoveredTools: {
         type: 'array',
         description: 'Tools the agent can call (Agent only).',
