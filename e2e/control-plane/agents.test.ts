@@ -32,6 +32,19 @@ const GATEWAY_CONFIG = {
   },
 };
 
+/** Everything about its pods that an Agent may say. */
+const PLACED = {
+  priorityClassName: 'system-cluster-critical',
+  nodeSelector: { disk: 'ssd' },
+  tolerations: [{ key: 'gpu', operator: 'Exists' }],
+  affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'zone' }] } },
+  topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' }],
+  serviceAccountName: 'triage',
+  imagePullSecrets: [{ name: 'registry' }],
+  annotations: { note: 'x' },
+  labels: { team: 'sre' },
+};
+
 let plane: ControlPlane;
 let objects: Objects;
 let gateway: FakeGateway;
@@ -44,9 +57,13 @@ beforeAll(async () => {
   gateway = await startFakeGateway();
   const config = join(plane.scratch, 'gateway.json');
   writeFileSync(config, JSON.stringify(GATEWAY_CONFIG));
+  const tenancy = { open: true, namespaces: { shop: { pod_fields: Object.keys(PLACED).slice(1) } } };
+  const apiServerConfig = join(plane.scratch, 'api-server.json');
+  writeFileSync(apiServerConfig, JSON.stringify({ tenancy }));
   const accounts = await createAccounts(plane);
   const args = flags({
     'gateway-config': config,
+    'api-server-config': apiServerConfig,
     'gateway-url': gateway.url,
     'runner-image': 'signalbox:1',
     'gateway-namespace': 'signalbox',
@@ -185,6 +202,26 @@ test('kubectl scales an Agent, and an autoscaler reads its pods from it', async 
       spec: { replicas: 3 },
       status: { replicas: 3, selector: 'signalbox.dev/agent=scaled' },
     });
+});
+
+test('pods get what the Agent says of them, and a tenant sets what it has the right to', async () => {
+  await apply('placed', { ...SPEC, runtime: PLACED });
+  const { annotations, labels, ...pod } = PLACED;
+  const { spec } = await appears('deployment', 'placed');
+  expect(spec.template).toMatchObject({ metadata: { annotations, labels }, spec: pod });
+
+  await plane.kubectl(['create', 'namespace', 'shop']);
+  const inShop = { namespace: 'shop' };
+  await objects.apply('Agent', 'tenants', { ...SPEC, runtime: PLACED }, inShop);
+  const { message } = await objects.becomes('Agent shop/tenants', 'Accepted', 'False NotAllowed');
+  expect(message).toContain('spec.runtime.priorityClassName: namespace "shop" may not set this (pod_fields of');
+  expect(message).not.toContain('nodeSelector');
+  const deployments = () => plane.kubectl(['get', 'deployments', '-n', 'shop', '-o', 'name']);
+  expect(await deployments()).toBe('');
+  const { priorityClassName: _, ...allowed } = PLACED;
+  await objects.apply('Agent', 'tenants', { ...SPEC, runtime: allowed }, inShop);
+  await objects.becomes('Agent shop/tenants', 'Accepted', 'True Accepted');
+  await expect.poll(deployments).toContain('agent-tenants');
 });
 
 test('a broken edit keeps the pods of what was accepted', async () => {

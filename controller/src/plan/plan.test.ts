@@ -188,3 +188,17 @@ test.each([
   const free = { tenancy: { ...TENANCY, namespaces: { shop: {} } } };
   expect(plan([object], free)[0]).toMatchObject({ served: { name: 'restarter' }, lostName: false });
 });
+
+test('an agent whose namespace lost the right to a key of its pods is not served as it was accepted last', () => {
+  const spec = { model: 'demo/any', soul: 'x', runtime: { nodeSelector: { disk: 'ssd' } } };
+  const served = (pod_fields: 'nodeSelector'[], status = {}) => {
+    const tenancy = { open: false, library: [], home: 'ops', namespaces: { shop: { pod_fields } } };
+    return plan([objectOf({ kind: 'Agent', name: 'a', namespace: 'shop', spec, status })], { tenancy })[0]!;
+  };
+  const before = served(['nodeSelector']);
+  expect(before).toMatchObject({ accepted: true, served: { from: 'spec' } });
+  const status = { lastAccepted: before.body! };
+  expect(served([], status)).toMatchObject({ accepted: false, reason: 'NotAllowed', served: null, lostName: true });
+  const harmless = { lastAccepted: { name: 'a', model: 'demo/any', soul: 'x' } };
+  expect(served([], harmless)).toMatchObject({ accepted: false, served: { from: 'lastAccepted' }, lostName: false });
+});

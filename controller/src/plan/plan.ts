@@ -1,5 +1,6 @@
 import {
   agentFindings,
+  AgentRuntime,
   atOnce,
   contentHash,
   createResolveMemo,
@@ -175,20 +176,21 @@ function judged(object: CustomObject, { sound, problems }: Resolved, { owners, r
 const withSoul = (passed: Sound): Body => ('soul' in passed ? { ...passed.body, soul: passed.soul } : passed.body);
 
 function refused(object: CustomObject, found: readonly Problem[], { owners, rules }: Judging): Verdict {
-  const lostName = mayNotHaveName(object, rules);
+  const lostName = mayNotStay(object, rules);
   const served = lostName ? null : lastAccepted(object, owners);
   return { ...judge(found, false, served !== null), object, body: null, served, lostName };
 }
 
 /**
  * Of what would stay served. The api-server judges pipelines again; nothing behind this judges what an agent is called, which decides about
- * its tools. Not read from the problems: a spec that cannot be read, or takes too long to check, has none about its name.
+ * its tools, and what its pods get. Not read from the problems: they are about the spec, and one that cannot be read has none.
  */
-function mayNotHaveName(object: CustomObject, { operator }: Planning): boolean {
-  const accepted = object.status.lastAccepted?.['name'];
-  const name = isName(accepted) ? accepted : definitionName(object);
+function mayNotStay(object: CustomObject, { operator }: Planning): boolean {
+  const { lastAccepted: accepted } = object.status;
+  const name = isName(accepted?.['name']) ? accepted['name'] : definitionName(object);
+  const { data: runtime = {} } = AgentRuntime.safeParse(accepted?.['runtime']);
   const standing = standingOf(operator?.tenancy, object.namespace);
-  return object.kind === 'Agent' && agentFindings({ name }, standing).length > 0;
+  return object.kind === 'Agent' && agentFindings({ name, runtime }, standing).length > 0;
 }
 
 function servedOf(definition: WrittenDefinition, about: Omit<Served, keyof DefinitionText>): Served {

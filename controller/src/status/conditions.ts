@@ -33,7 +33,7 @@ export function conditionsOf(
 const withoutName = (reason: string): Outcome =>
   reason === 'NameConflict'
     ? { status: 'False', reason, message: 'another object has this name' }
-    : { status: 'False', reason: 'NotAccepted', message: 'it may not have this name' };
+    : { status: 'False', reason: 'NotAccepted', message: 'its namespace may not have it' };
 
 function syncedOf({ object, served, lostName, reason }: Verdict, view: ServiceView): Outcome {
   if (lostName) return withoutName(reason);

@@ -1,4 +1,4 @@
-import { shortHash } from '@signalbox/crds';
+import { PodFields, shortHash } from '@signalbox/crds';
 import { GROUP } from '../objects/custom-object.ts';
 import { labelsOf, selectorOf } from '../objects/child-object.ts';
 import { type PodAgent, RUNNER_PORT } from '../plan/placement.ts';
@@ -27,6 +27,8 @@ export interface DeploymentInput {
 export function agentDeployment({ agent, servers, settings, publicKeys }: DeploymentInput): Record<string, unknown> {
   const { owner, config, version } = agent;
   const { replicas } = config.runtime;
+  const { labels, annotations, imagePullSecrets = [], ...placing } = PodFields.parse(config.runtime);
+  const pullSecrets = new Set([...settings.pullSecrets, ...imagePullSecrets.map(({ name }) => name)]);
   return {
     // Left out where the Agent sets no number: then an autoscaler may set it, and Kubernetes starts with one.
     ...(replicas === undefined ? {} : { replicas }),
@@ -35,15 +37,18 @@ export function agentDeployment({ agent, servers, settings, publicKeys }: Deploy
     strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
     selector: { matchLabels: selectorOf(owner) },
     template: {
-      metadata: { labels: labelsOf(owner), annotations: { [CHECKSUM]: shortHash({ version, servers }) } },
+      // What decides who may reach a pod stays ours.
+      metadata: {
+        labels: { ...labels, ...labelsOf(owner) },
+        annotations: { ...annotations, [CHECKSUM]: shortHash({ version, servers }) },
+      },
       spec: {
+        ...placing,
         automountServiceAccountToken: false,
         enableServiceLinks: false,
         terminationGracePeriodSeconds: drainSeconds(agent) + GRACE_SECONDS,
         securityContext: POD_SECURITY,
-        ...(settings.pullSecrets.length === 0
-          ? {}
-          : { imagePullSecrets: settings.pullSecrets.map((name) => ({ name })) }),
+        ...(pullSecrets.size === 0 ? {} : { imagePullSecrets: [...pullSecrets].map((name) => ({ name })) }),
         initContainers: servers.map(toolSidecar),
         containers: [runner(agent, settings, publicKeys)],
         volumes: [{ name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }, ...servers.flatMap(toolVolumes)],

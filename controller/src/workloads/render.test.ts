@@ -279,6 +279,28 @@ test('replicas are set where they are asked for, and an autoscaler’s otherwise
   expect(objects()['Deployment']!.spec).not.toHaveProperty('replicas');
 });
 
+test('pods get what the Agent says of them, and keep what decides who may reach them', () => {
+  const placing = {
+    nodeSelector: { disk: 'ssd' },
+    tolerations: [{ key: 'gpu', operator: 'Exists' }],
+    affinity: { nodeAffinity: {} },
+    topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' }],
+    priorityClassName: 'high',
+    serviceAccountName: 'triage',
+  };
+  const labels = { 'app.kubernetes.io/component': 'gateway', 'signalbox.dev/agent': 'other', team: 'sre' };
+  const more = {
+    labels,
+    annotations: { [CHECKSUM]: 'mine', note: 'x' },
+    imagePullSecrets: [{ name: 'a' }, { name: 'b' }],
+  };
+  const { metadata, spec } = podOf({ runtime: { ...placing, ...more } }, { pullSecrets: ['a'] });
+  expect(spec).toMatchObject({ ...placing, imagePullSecrets: [{ name: 'a' }, { name: 'b' }] });
+  expect(spec.automountServiceAccountToken).toBe(false);
+  expect(metadata.labels).toEqual({ team: 'sre', ...podOf().metadata.labels });
+  expect(metadata.annotations).toEqual({ note: 'x', ...podOf().metadata.annotations });
+});
+
 test('the hash of what is applied covers all of it', () => {
   const hashes = (...input: Parameters<typeof rendered>) =>
     Object.values(objects(...input)).map(({ metadata }) => metadata.annotations[APPLIED]);

@@ -33,6 +33,30 @@ const Quantities = z
   .record(z.string(), z.union([z.string(), z.number()]))
   .describe('cpu and memory, as in a pod specification');
 
+const Texts = z.record(z.string().min(1).max(317), z.string().max(65_536));
+const ObjectName = z.string().min(1).max(253);
+
+/** Keys of `runtime` that go into the pods as they are. They reach outside a namespace, so that a tenant needs a right for each. */
+export const PodFields = z.object({
+  nodeSelector: Texts.optional().describe('labels of the nodes that may run the pods'),
+  tolerations: z.array(JsonObject).max(50).optional().describe('taints of nodes that the pods bear'),
+  affinity: JsonObject.optional().describe('nodes and pods that the pods want near or far'),
+  topologySpreadConstraints: z
+    .array(JsonObject)
+    .max(50)
+    .optional()
+    .describe('how the pods spread over nodes and zones'),
+  priorityClassName: ObjectName.optional().describe('which pods give way where nodes are full'),
+  serviceAccountName: ObjectName.optional().describe('account of the pods; its token is not mounted'),
+  imagePullSecrets: z
+    .array(z.strictObject({ name: ObjectName.describe('name of a Secret of the namespace') }))
+    .max(20)
+    .optional()
+    .describe("pull secrets, in addition to the operator's"),
+  annotations: Texts.optional().describe('annotations of the pods'),
+  labels: Texts.optional().describe("labels of the pods; the controller's own win"),
+});
+
 /** Where the agent runs; without a mode, where its definition lives: a file in the gateway's process, an object in its own pod. */
 export const AgentRuntime = z.strictObject({
   mode: z.enum(['process', 'kubernetes']).optional().describe('in the process of the gateway or in its own pods'),
@@ -41,6 +65,7 @@ export const AgentRuntime = z.strictObject({
     .strictObject({ requests: Quantities.optional(), limits: Quantities.optional() })
     .optional()
     .describe('resources of the agent container'),
+  ...PodFields.shape,
 });
 export type AgentRuntime = z.infer<typeof AgentRuntime>;
 

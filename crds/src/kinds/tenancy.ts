@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { PodFields } from './agent.ts';
 
 const Word = z.string().min(1).max(253);
 
-/** What the pipelines of one namespace may do; a key that is absent does not restrict. */
+/** What the definitions of one namespace may do; a key that is absent does not restrict, but `names` and `pod_fields`. */
 export const Tenant = z.strictObject({
   team: z
     .string()
@@ -35,6 +36,12 @@ export const Tenant = z.strictObject({
     .optional()
     .describe(
       'Names of pipelines and library steps that its objects may take, with their history, although another namespace or the operator had them last',
+    ),
+  pod_fields: z
+    .array(PodFields.keyof())
+    .optional()
+    .describe(
+      'Keys of `runtime`, besides `mode`, `replicas` and `resources`, that its `Agent` objects may set; absent is none',
     ),
   max_runs: z.number().int().min(1).max(100_000).optional().describe('Runs that may be active at the same time'),
   max_tokens_month: z

@@ -164,6 +164,23 @@ test.each([
   expect(set.problems).toMatchObject(may ? [] : [{ severity: 'error', reason: 'not_allowed', loc: ['name'], msg }]);
 });
 
+test.each<[string, TenancyRules['namespaces'], string | undefined, string[]]>([
+  ['a listed namespace has no such right', { shop: {} }, 'shop', ['nodeSelector', 'labels']],
+  ['the right is for each key', { shop: { pod_fields: ['labels'] } }, 'shop', ['nodeSelector']],
+  ['with all rights', { shop: { pod_fields: ['labels', 'nodeSelector'] } }, 'shop', []],
+  ['a namespace that is not listed', {}, 'shop', ['nodeSelector', 'labels']],
+  ['the namespace of the release', {}, 'ops', []],
+  ['a file of the operator', {}, undefined, []],
+])('what the pods of an agent get, %s', (_what, namespaces, namespace, refused) => {
+  const { text, ...rest } = agent('a', 'shop');
+  const runtime = 'runtime: {replicas: 2, nodeSelector: {disk: ssd}, labels: {a: b}}';
+  const agents = [{ ...rest, text: `${text}${runtime}\n`, namespace }];
+  const { problems } = resolveSet({ pipelines: [], steps: [], agents, operator: { tenancy: tenancy({ namespaces }) } });
+  expect(problems.map(({ reason, loc }) => [reason, loc.join('.')])).toEqual(
+    refused.map((field) => ['not_allowed', `runtime.${field}`]),
+  );
+});
+
 const calling = (to: string) => `steps: [{name: c, executor: pipeline, pipeline: ${to}}]`;
 test.each([
   ['its own', 'shop', true],

@@ -1,4 +1,4 @@
-import type { Agent } from '../kinds/agent.ts';
+import { type Agent, PodFields } from '../kinds/agent.ts';
 import type { Pipeline } from '../kinds/pipeline.ts';
 import type { Tenancy, Tenant } from '../kinds/tenancy.ts';
 import type { Finding } from '../problem.ts';
@@ -53,8 +53,23 @@ export function standingFindings(pipeline: Pipeline, { namespace, admitted, tena
   ];
 }
 
+/** What an agent of a namespace may not be called, and which keys of its pods it may not set. */
+export const agentFindings = (agent: Pick<Agent, 'name' | 'runtime'>, standing: Standing): Finding[] => [
+  ...agentNameFindings(agent, standing),
+  ...podFieldFindings(agent, standing),
+];
+
+function podFieldFindings({ runtime }: Pick<Agent, 'runtime'>, standing: Standing): Finding[] {
+  const { namespace, tenant } = standing;
+  const allowed = isUnlimited(standing) ? PodFields.keyof().options : (tenant?.pod_fields ?? []);
+  const msg = `namespace "${namespace}" may not set this (pod_fields of tenancy.namespaces)`;
+  return PodFields.keyof()
+    .options.filter((field) => runtime[field] !== undefined && !allowed.includes(field))
+    .map((field) => ({ loc: ['runtime', field], msg, reason: 'not_allowed' }));
+}
+
 /** An agent of a namespace that may use others only: what it is called decides about its tools. */
-export function agentFindings({ name }: Pick<Agent, 'name'>, { namespace, tenant }: Standing): Finding[] {
+function agentNameFindings({ name }: Pick<Agent, 'name'>, { namespace, tenant }: Standing): Finding[] {
   const allowed = tenant?.agents;
   if (allowed === undefined || isListed(name, allowed)) return [];
   const msg = `namespace "${namespace}" may not define the agent "${name}" (agents of tenancy.namespaces)`;
