@@ -171,7 +171,7 @@ test.each([
   ['several replicas on the embedded database', { 'apiServer.replicas': 2 }, 'needs Postgres'],
   ['several gateways on one volume', { 'gateway.replicas': 2, 'gateway.persistence.enabled': true }, 'existingClaim'],
   ['another port', { 'apiServer.config': { server: { port: 9 } } }, 'apiServer.config.server.port'],
-  ['TLS inside', { 'gateway.config': { server: { tls: { cert: 'a', key: 'b' } } } }, 'ends at an ingress'],
+  ['TLS inside', { 'gateway.config': { server: { tls: { cert: 'a', key: 'b' } } } }, 'for TLS see tls.enabled'],
 ])('refused before anything is made: %s', async (_what, values, named) => {
   expect(await refusal(values)).toContain(named);
 });

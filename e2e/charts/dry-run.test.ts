@@ -66,6 +66,8 @@ const TABLE: [string, Values][] = [
         tls: [{ hosts: ['signalbox.example.com'], secretName: 'tls' }],
       },
       'gateway.autoscaling.enabled': true,
+      'tls.enabled': true,
+      'tls.existingSecret': 'tls',
     },
   ],
 ];

@@ -80,6 +80,7 @@ export const Values = z.strictObject({
   gateway: service(GatewayConfig),
   controller: z.strictObject(Pods),
   sync: z.strictObject({ resources: Resources }),
+  tls: z.strictObject({ enabled: z.boolean(), existingSecret: z.string(), issuerRef: Texts }),
   database: z.strictObject({ existingSecret: z.string(), key: z.string().min(1) }),
   auth: z.strictObject({
     existingSecret: z.string(),

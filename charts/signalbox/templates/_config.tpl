@@ -23,6 +23,9 @@ server:
   host: "0.0.0.0"
   port: 8000
   pod_name: "${POD_NAME}"
+  {{- if .Values.tls.enabled }}
+  tls: { cert: /tls/tls.crt, key: /tls/tls.key }
+  {{- end }}
   {{- with include "signalbox.publicUrl" . }}
   public_url: {{ . }}
   {{- end }}
@@ -39,8 +42,11 @@ database:
   url: {{ if include "signalbox.isPostgres" . }}"${DATABASE_URL}"{{ else }}"sqlite:/data/signalbox.db"{{ end }}
 executors:
   gateway:
-    url: ws://{{ .Release.Name }}-gateway:18780/rpc
-    rest_url: http://{{ .Release.Name }}-gateway:18780
+    url: ws{{ include "signalbox.s" . }}://{{ .Release.Name }}-gateway:18780/rpc
+    rest_url: http{{ include "signalbox.s" . }}://{{ .Release.Name }}-gateway:18780
+    {{- if .Values.tls.enabled }}
+    tls: { ca: /tls/ca.crt }
+    {{- end }}
     token: {{ printf "${%s}" (include "signalbox.gatewayTokenName" .) }}
 dedup: { enabled: true }
 # Alertmanager does not retry after a 429, so runs queue instead.
@@ -75,7 +81,13 @@ https://{{ first $route.hostnames }}
 {{- end }}
 
 {{- define "signalbox.gatewayDefaults" -}}
-server: { host: "0.0.0.0", port: 18780, pod_name: "${POD_NAME}" }
+server:
+  host: "0.0.0.0"
+  port: 18780
+  pod_name: "${POD_NAME}"
+  {{- if .Values.tls.enabled }}
+  tls: { cert: /tls/tls.crt, key: /tls/tls.key }
+  {{- end }}
 managed_dir: /managed
 agents_dir: /data/agents
 identity_dir: /data/identity

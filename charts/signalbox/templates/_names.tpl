@@ -77,6 +77,9 @@ helm.sh/chart: {{ $root.Chart.Name }}-{{ $root.Chart.Version }}
 {{- if and .Values.watchAllNamespaces .Values.watchNamespaces }}
 {{- fail "watchAllNamespaces: every namespace is watched; leave watchNamespaces empty" }}
 {{- end }}
+{{- if and .Values.tls.enabled (eq (empty .Values.tls.existingSecret) (empty .Values.tls.issuerRef)) }}
+{{- fail "tls: set either existingSecret or issuerRef" }}
+{{- end }}
 {{- range $part := list "apiServer" "gateway" }}
 {{- $values := index $.Values $part }}
 {{- $config := $values.config }}
@@ -85,7 +88,7 @@ helm.sh/chart: {{ $root.Chart.Name }}-{{ $root.Chart.Version }}
 {{- end }}
 {{- range $key := list "host" "port" "tls" }}
 {{- if hasKey ($config.server | default dict) $key }}
-{{- fail (printf "%s.config.server.%s: is the chart's; TLS ends at an ingress or a mesh" $part $key) }}
+{{- fail (printf "%s.config.server.%s: is the chart's; for TLS see tls.enabled" $part $key) }}
 {{- end }}
 {{- end }}
 {{- if hasKey $config "managed_dir" }}

@@ -74,7 +74,7 @@ topologySpreadConstraints: {{- toYaml . | nindent 2 }}
   {{- end }}
 {{- end }}
 
-{{/* The native sidecar that writes objects as files; takes (dict "root" . "kinds" "…" "port" 8000). */}}
+{{/* The native sidecar that writes objects as files; takes (dict "root" . "kinds" "…" "part" "…" "port" 8000). */}}
 {{- define "signalbox.sync" -}}
 - name: sync
   image: {{ include "signalbox.image" .root }}
@@ -85,7 +85,7 @@ topologySpreadConstraints: {{- toYaml . | nindent 2 }}
     - sync
     - --kinds={{ .kinds }}
     - --dir=/managed
-    - --reload-url=http://127.0.0.1:{{ .port }}/reload
+    - --reload-url={{ .root.Values.tls.enabled | ternary (printf "https://%s-%s" .root.Release.Name .part) "http://127.0.0.1" }}:{{ .port }}/reload
     - --reload-token-file=/tokens/reload
     - --service-config=/config/api-server.yaml
     - --service-config=/config/gateway.yaml
@@ -94,6 +94,9 @@ topologySpreadConstraints: {{- toYaml . | nindent 2 }}
     {{- with include "signalbox.namespaces" .root }}
     - --namespaces={{ . }}
     {{- end }}
+  {{- if .root.Values.tls.enabled }}
+  env: [{ name: NODE_EXTRA_CA_CERTS, value: /ca/ca.crt }]
+  {{- end }}
   ports: [{ name: sync, containerPort: 8081 }]
   # The files are written before the service starts.
   startupProbe: { httpGet: { path: /readyz, port: sync }, periodSeconds: 1, failureThreshold: 300 }
@@ -105,6 +108,7 @@ topologySpreadConstraints: {{- toYaml . | nindent 2 }}
     - { name: config, mountPath: /config, readOnly: true }
     - { name: reload-token, mountPath: /tokens, readOnly: true }
     - { name: tmp, mountPath: /tmp }
+    {{- with include "signalbox.caMount" .root }}{{ . | nindent 4 }}{{ end }}
     {{- include "signalbox.accountMount" .root | nindent 4 }}
 {{- end }}
 
