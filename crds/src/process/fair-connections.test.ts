@@ -107,6 +107,22 @@ test('a connection whose client leaves has none of its other requests handled', 
   expect(begun).toEqual(['/1']);
 });
 
+test.each([
+  ['GET', ['/here']],
+  // A sender of alerts may not wait for its answer.
+  ['POST', ['/gone', '/here']],
+])('whether a %s is handled whose client has left', async (method, handled) => {
+  const begun: string[] = [];
+  const port = await serve((request) => void begun.push(request.url ?? ''));
+  const [gone, here] = [client(port), client(port)];
+  await Promise.all([gone, here].map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+  gone.write(get('/gone').replace('GET', method));
+  gone.destroy();
+  here.write(get('/here'));
+  await expect.poll(() => begun).toContain('/here');
+  expect(begun).toEqual(handled);
+});
+
 test('an answer that its client does not take is cut off, one that takes long to make is not', async () => {
   const waiting: (() => void)[] = [];
   const port = await serve(

@@ -86,14 +86,21 @@ function inTurn(response: ServerResponse, go: () => void): void {
   const { socket } = response.req;
   if (socket.destroyed) return;
   // An answer has no socket while one before it is not sent.
-  if (response.socket !== null) return go();
+  const begin = () => unlessGone(response.req, go);
+  if (response.socket !== null) return begin();
   const before = waiting.get(socket) ?? 0;
   if (before === MAX_WAITING) return void socket.destroy();
   waiting.set(socket, before + 1);
   response.once('socket', () => {
     waiting.set(socket, (waiting.get(socket) ?? 0) - 1);
-    setImmediate(go);
+    begin();
   });
+}
+
+/** That a client left is read in the turn after its request, at the earliest. What it wrote counts all the same: it may not wait for an answer. */
+function unlessGone({ method, socket }: IncomingMessage, go: () => void): void {
+  const isGone = () => method === 'GET' && (socket.destroyed || socket.readableEnded);
+  setImmediate(() => setImmediate(() => isGone() || go()));
 }
 
 /**
