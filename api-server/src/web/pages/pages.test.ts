@@ -441,6 +441,19 @@ test.each([
   expect([statusCode, body.includes('class="problem"')]).toEqual([404, true]);
 });
 
+test('a page for which too much is asked for at once says so, and is no failure of the service', async () => {
+  const { app, deps } = await pagesWith();
+  deps.runs.list = async () => {
+    throw new AppError('unavailable', 'too many statistics are asked for at once; try again');
+  };
+  const { statusCode, body } = await app.inject({ url: '/ui/' });
+  expect([
+    statusCode,
+    body.includes('Too many statistics are asked for at once'),
+    body.includes('This page failed'),
+  ]).toEqual([503, true, false]);
+});
+
 test('a page that cannot be built says so without details', async () => {
   const { app, deps } = await pagesWith();
   deps.runs.list = async () => {

@@ -15,7 +15,7 @@ import { registerGoldenSets } from './golden-sets/route.ts';
 import { registerInsights } from './insights/route.ts';
 import { registerOverview } from './overview/route.ts';
 import { registerMarking } from './marking/route.ts';
-import { AppError, ERROR_STATUS } from '@signalbox/crds';
+import { AppError } from '@signalbox/crds';
 import { type PageContext, sendProblem } from './page.ts';
 import { problemOf } from './problems.ts';
 import type { PageDeps } from './page-deps.ts';
@@ -75,7 +75,7 @@ function sendError(context: PageContext) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const wait = Number(reply.getHeader('retry-after'));
     if (wait > 0) return sendProblem(context, request, reply, waitFor(wait));
-    if (error instanceof AppError && ERROR_STATUS[error.type] < 500)
+    if (error instanceof AppError && error.type !== 'internal')
       return sendProblem(context, request, reply, problemOf(error));
     const status = error.statusCode ?? 500;
     if (status < 500)
