@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -42,8 +43,11 @@ const AGENTS: Record<string, (asked: Asked['params'], say: (message: object | st
       say({ id: `s${at}`, method: 'tool.request_approval', params: { ...question, call_id: `c${at}` } });
     return {};
   },
+  namer: () => ({ model: `m-${randomUUID()}`, provider: `p-${randomUUID()}` }),
 };
 const NAMES = Object.keys(AGENTS);
+/** Branches of the one that names another model each time. */
+const BRANCHES = 200;
 
 function answer(socket: WebSocket, { id, method, params }: Asked): void {
   if (method !== 'agent.run') return;
@@ -62,7 +66,9 @@ beforeAll(async () => {
   await once(backend, 'listening');
   mkdirSync(join(scratch.path, 'pipelines'));
   for (const agent of NAMES) {
-    const step = { name: 'look', executor: 'external', agent, prompt_template: 'Look', timeout_seconds: 60 };
+    const asks = { executor: 'external', agent, prompt_template: 'Look', timeout_seconds: 60 };
+    const each = { over: 'metadata.list', max_items: BRANCHES, max_parallel: 50, step: asks };
+    const step = agent === 'namer' ? { name: 'each', fan_out: each } : { name: 'look', ...asks };
     const pipeline = { name: agent, stage: 'production', steps: [step] };
     writeFileSync(join(scratch.path, `pipelines/${agent}.yaml`), JSON.stringify(pipeline));
   }
@@ -97,7 +103,10 @@ test('a backend that sends what it likes ends its own runs and nothing else', as
   const health = probeHealth(service.url);
   const runs = new Map<string, Run>();
   for (const name of NAMES) {
-    const { body } = await ask<{ run_id: string }>(`/pipelines/${name}/run`, { summary: `sent by ${name}` });
+    const { body } = await ask<{ run_id: string }>(`/pipelines/${name}/run`, {
+      summary: `sent by ${name}`,
+      data: { list: Array.from({ length: BRANCHES }, (_, at) => at) },
+    });
     const ended = async () => {
       const run = (await ask<Run>(`/runs/${body.run_id}`)).body;
       return run.status !== 'running' && run;
@@ -109,7 +118,10 @@ test('a backend that sends what it likes ends its own runs and nothing else', as
     ['forger', 'completed'],
     ['spender', 'failed'],
     ['asker', 'completed'],
+    ['namer', 'completed'],
   ]);
+  const { body } = await ask<{ breakdown: { model: string }[] }>('/steps/each/models?time_range=7d');
+  expect([body.breakdown.length, body.breakdown[0]?.model]).toEqual([101, 'other']);
   // What one run holds keeps no list and no search from any other.
   const found = async () => (await ask<{ total: number }>('/runs?q=sent')).body.total === NAMES.length;
   await waitFor(found, { what: 'the runs to be found by their words' });

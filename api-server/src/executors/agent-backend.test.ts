@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { AgentCall } from '../runs/state/executor.ts';
 import { Stopped, TakenOver } from '../runs/state/stopped.ts';
 import { agentBackend } from './agent-backend.ts';
+import { MAX_MODELS } from './bounded-models.ts';
 import type { Call } from './rpc-client.ts';
 
 /** Whether a call that is stopped for this reason is left to go on at the backend. */
@@ -28,4 +29,45 @@ test('a shutdown leaves the agent at work for the process that continues the run
 
 test.each(['cancelled', 'run_timeout', 'step_timeout', 'call_timeout'] as const)('%s ends it', async (why) => {
   expect(await goesOn(new Stopped(why, 'enough'))).toBe(false);
+});
+
+test('an agent has so many models; what its backend names beyond counts as another, and only there', async () => {
+  let named = { provider: 'p', model: 'first' };
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const backend = agentBackend('external', {
+    call: () => {
+      const by = [{ ...named, model: `${named.model} too`, ...usage }];
+      const result = {
+        run_id: 'g',
+        status: 'completed',
+        text: 'x',
+        duration_ms: 1,
+        usage,
+        usage_by_model: by,
+        ...named,
+      };
+      return Promise.resolve({ ok: true, result });
+    },
+    close: () => undefined,
+  });
+  const signal = new AbortController().signal;
+  const ask = async (agent: string, said: typeof named) => {
+    named = said;
+    const call = { agent, prompt: 'look', idempotencyKey: 'k', signal, onEvent: () => undefined };
+    const reply = await backend.run(call as unknown as AgentCall);
+    const by = reply.ok ? reply.usageByModel?.map(({ provider, model }) => [provider, model]) : [];
+    return reply.ok && [[reply.provider, reply.model], ...(by ?? [])];
+  };
+  const pair = (provider: string, model: string) => [
+    [provider, model],
+    [provider, `${model} too`],
+  ];
+  expect(await ask('a', named)).toEqual(pair('p', 'first'));
+  for (let at = 0; at < MAX_MODELS; at++) await ask('a', { provider: `p${at}`, model: `m${at}` });
+  expect(await ask('a', { provider: 'new', model: 'new' })).toEqual([
+    ['other', 'other'],
+    ['other', 'other'],
+  ]);
+  expect(await ask('a', { provider: 'p', model: 'first' })).toEqual(pair('p', 'first'));
+  expect(await ask('b', { provider: 'new', model: 'new' })).toEqual(pair('new', 'new'));
 });

@@ -20,6 +20,7 @@ import {
 import type { z } from 'zod';
 import type { CallResult, RpcClient } from './rpc-client.ts';
 import { boundedEvents } from './agent-events.ts';
+import { boundedModels } from './bounded-models.ts';
 import { whileFull } from './while-full.ts';
 
 /** Tool results in the kept trace are cut to this many characters. */
@@ -27,6 +28,7 @@ const TRACE_RESULT_CHARS = 4_000;
 
 /** Asks agents over `/rpc`: the gateway, and any backend that speaks the same protocol. */
 export function agentBackend(name: 'gateway' | 'external', rpc: RpcClient): AgentBackend {
+  const bounded = boundedModels();
   return {
     name,
     run: async (call) => {
@@ -47,7 +49,8 @@ export function agentBackend(name: 'gateway' | 'external', rpc: RpcClient): Agen
         });
       const onFull = (message: string) => call.onEvent('backend_full', { message });
       const answer = await whileFull(ask, { signal: call.signal, onFull });
-      return answer.ok ? toReply(name, answer.result) : toFailure(answer);
+      const spentOf: SpentOf = (said) => toSpent(said, (named) => bounded(call.agent, named));
+      return answer.ok ? toReply(name, answer.result, spentOf) : toFailure(answer, spentOf);
     },
     list: async (signal) => {
       const answer = await rpc.call({ method: 'agents.list', params: {}, signal, repeatable: true });
@@ -135,7 +138,9 @@ function malformed(name: string, method: string, { issues }: z.ZodError): Failur
 /** Names are columns of an index, whose entries have a largest size. */
 const cutName = (name: string | null, most: number): string | null => name && name.slice(0, most);
 
-function toReply(name: string, result: unknown): AgentReply | Failure {
+type SpentOf = (said: AgentRunSpent) => AgentSpent;
+
+function toReply(name: string, result: unknown, spentOf: SpentOf): AgentReply | Failure {
   const parsed = AgentRunResult.safeParse(result);
   if (!parsed.success) return malformed(name, 'agent.run', parsed.error);
   const { data } = parsed;
@@ -144,13 +149,13 @@ function toReply(name: string, result: unknown): AgentReply | Failure {
     text: data.text,
     output: data.output,
     stopReason: data.stop_reason,
-    ...toSpent(data),
+    ...spentOf(data),
   };
 }
 
-function toFailure({ data, ...refused }: Extract<CallResult, { ok: false }>): AgentFailure {
+function toFailure({ data, ...refused }: Extract<CallResult, { ok: false }>, spentOf: SpentOf): AgentFailure {
   const { data: said } = AgentRunSpent.safeParse(data);
-  return said && (said.usage !== null || said.iterations > 0) ? { ...refused, spent: toSpent(said) } : refused;
+  return said && (said.usage !== null || said.iterations > 0) ? { ...refused, spent: spentOf(said) } : refused;
 }
 
 const tokensOf = (usage: Usage) => ({
@@ -159,16 +164,24 @@ const tokensOf = (usage: Usage) => ({
   cachedInputTokens: usage.cached_input_tokens,
 });
 
-const toSpent = (said: AgentRunSpent): AgentSpent => ({
-  model: cutName(said.model, 200),
-  provider: cutName(said.provider, 100),
+/** Who answered, with names of the sizes that are kept. */
+interface Answered {
+  provider: string | null;
+  model: string | null;
+}
+const answeredBy = ({ provider, model }: Answered): Answered => ({
+  provider: cutName(provider, 100),
+  model: cutName(model, 200),
+});
+
+const toSpent = (said: AgentRunSpent, bounded: (named: Answered) => Answered): AgentSpent => ({
+  ...bounded(answeredBy(said)),
   agentVersion: cutName(said.agent_version, 100),
   usage: said.usage && tokensOf(said.usage),
   ...(said.usage_by_model && {
     usageByModel: said.usage_by_model.map((one) => ({
       ...tokensOf(one),
-      provider: cutName(one.provider, 100),
-      model: cutName(one.model, 200),
+      ...bounded(answeredBy(one)),
     })),
   }),
   durationMs: said.duration_ms,

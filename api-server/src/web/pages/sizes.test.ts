@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { agentVersions } from '../../analytics/agent-versions.ts';
 import { calibrate } from '../../analytics/calibration.ts';
 import { promptVersions } from '../../analytics/prompt-versions.ts';
+import { modelBreakdown, stepStats } from '../../analytics/step-stats.ts';
 import { bucketView } from '../../service/views/analytics/calibration.ts';
 import type { DeliveryDetail } from '../../service/views/kept-delivery.ts';
 import type { AuditLine } from '../../service/views/audit.ts';
@@ -11,6 +12,7 @@ import { VIEWER } from './fixtures/fake-deps.ts';
 import { approvalLine } from './fixtures/approvals.ts';
 import { goldenMember, goldenSet, SET_ID } from './fixtures/golden-sets.ts';
 import { pagesWith } from './fixtures/pages-with.ts';
+import { count } from './format.ts';
 import { readinessReport, readinessStep } from './fixtures/readiness.ts';
 import { replayReport, replayRow } from './fixtures/replays.ts';
 import { NOW, runDetail, runLine, stepDetail, unmarkedLine } from './fixtures/runs.ts';
@@ -288,6 +290,27 @@ test.each(WIDE_PAGES)('%s of a definition with 1,024 branches stays below 200 KB
   const { get } = await pagesWith(WIDE);
   const { statusCode, body } = await get(`/ui/${page}`);
   expect(statusCode).toBe(200);
+  expect(Buffer.byteLength(body)).toBeLessThan(MOST_BYTES);
+});
+
+test.each(['insights', 'steps/look'])('%s of 2,000 teams, agents and models stays below 200 KB', async (page) => {
+  const name = (at: number) => `${text(80)} ${at}`;
+  const ended = many(2_000, (at) => stepSum({ agent: name(at), provider: name(at), model: name(at) }));
+  const teams = many(2_000, (at) => runSum({ team: name(at) }));
+  const of = async () => ({
+    stats: stepStats('look', 'USD', { ended, running: 0, labels: [], p95: null }),
+    models: modelBreakdown({ ended, labels: [] }),
+  });
+  const { get } = await pagesWith({
+    statistics: {
+      ...statisticsOf({ ended: teams, steps: ended }),
+      stepIn: async () => ({ pipelines: ['checkout'], of }),
+    },
+    promptVersions: [],
+  });
+  const { statusCode, body } = await get(`/ui/${page}`);
+  expect(statusCode).toBe(200);
+  expect(body).toContain(`${count(1_950)} more`);
   expect(Buffer.byteLength(body)).toBeLessThan(MOST_BYTES);
 });
 

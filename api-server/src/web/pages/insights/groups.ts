@@ -11,8 +11,20 @@ interface At {
   scope: Record<string, string>;
 }
 
+/** Rows of a table, the busiest. */
+export const MOST_ROWS = 50;
+
 /** What teams, agents and models used. Teams count runs, agents and models count executions. */
-export const groupsOf = ({ pipelines, agents, models }: Insights, at: At) => [
+export const groupsOf = (insights: Insights, at: At) =>
+  allGroups(insights, at).map((group) => ({ ...group, ...busiest(group.rows) }));
+
+/** Definitions and backends choose names: there may be any number. */
+export const busiest = <T>(rows: readonly T[]) => ({
+  rows: rows.slice(0, MOST_ROWS),
+  left: rows.length > MOST_ROWS ? count(rows.length - MOST_ROWS) : null,
+});
+
+const allGroups = ({ pipelines, agents, models }: Insights, at: At) => [
   {
     id: 'teams',
     title: 'Teams',

@@ -3,6 +3,7 @@ import type { BucketView } from '../../../service/views/analytics/calibration.ts
 import type { PromptVersionView } from '../../../service/views/analytics/versions.ts';
 import type { ModelStatistics, StepStatistics } from '../../../service/views/analytics/statistics.ts';
 import { stepView } from '../definitions/view.ts';
+import { busiest } from '../insights/groups.ts';
 import { modelRows, summaryOf } from '../insights/summary.ts';
 import type { Snapshot } from '../../../service/definitions/definitions.ts';
 import { paths } from '../paths.ts';
@@ -54,7 +55,7 @@ export function stepPageView(name: string, definitions: Snapshot, past: StepPast
     })),
     replay: replayOf(name, versions),
     summary: summaryOf(stats, 'executions'),
-    models: modelRows(models),
+    models: busiest(modelRows(models)),
     calibration: calibrationView(name, buckets, rule),
     versions: promptVersionsView(versions ?? [], { step: name, now, current, route: versionsRoute(name, pipeline) }),
   };
