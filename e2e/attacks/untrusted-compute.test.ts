@@ -22,9 +22,17 @@ const PIPELINES = {
   'long-text': step('metadata.text.contains(metadata.word)'),
 };
 
+/** Twelve hundred instructions, on every character that an alert brings under this key. */
+const TRIGGER = JSON.stringify({ match: { 'labels.text': { regex: '.{0,300}[qr].{0,300}[st]' } } });
+
 beforeAll(async () => {
   const pipelines = join(scratch.path, 'pipelines');
   mkdirSync(pipelines);
+  for (let at = 0; at < 40; at++)
+    writeFileSync(
+      join(pipelines, `match-${at}.yaml`),
+      `name: match-${at}\nstage: production\ntrigger: ${TRIGGER}\n${step('true')}\n`,
+    );
   for (const [name, body] of Object.entries(PIPELINES))
     writeFileSync(join(pipelines, `${name}.yaml`), `name: ${name}\nstage: production\n${body}\n`);
   services = await startLocalServices({
@@ -75,6 +83,24 @@ const ended = (id: string) =>
 interface Answered {
   error?: { code: number; message: string };
 }
+
+describe('a pattern of trigger.match', () => {
+  test.each([
+    ['a text that is too long for it', 1, 16_000],
+    ['texts that it reads', 5, 1_600],
+  ])('of many pipelines on %s holds nobody up', async (_, alerts, length) => {
+    const text = 'ab'.repeat(length / 2);
+    const of = (at: number) => ({ status: 'firing', fingerprint: `f${at}`, labels: { text }, annotations: {} });
+    const body = {
+      version: '4',
+      status: 'firing',
+      groupKey: 'g',
+      alerts: Array.from({ length: alerts }, (__, at) => of(at)),
+    };
+    const { status } = await call(`${services.apiServer.url}/webhook?source=alert_router`, { body });
+    expect(status).toBe(422);
+  });
+});
 
 describe('a schema', () => {
   const agentRun = (output_schema: unknown) =>

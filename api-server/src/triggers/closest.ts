@@ -1,3 +1,4 @@
+import { patternBudget } from '@signalbox/crds';
 import type { Snapshot } from '../definitions/snapshot.ts';
 import type { TriggerContext } from '../runs/state/model.ts';
 import type { ClosestPipeline } from './delivery-record.ts';
@@ -15,8 +16,10 @@ export function closestPipelines(
   team: string | null,
 ): ClosestPipeline[] {
   if (context.pipeline !== null) return [];
+  // A hint: what it costs is bounded for all pipelines together.
+  const budget = patternBudget();
   const failures = pipelines.flatMap(({ name, match }) => {
-    const failure = match?.failure({ ...context, team });
+    const failure = match?.failure({ ...context, team }, budget);
     return failure ? [{ name, ...failure }] : [];
   });
   return failures

@@ -1,11 +1,12 @@
-import { type MatchContext, MAX_PATTERN_TEXT } from '@signalbox/crds';
+import type { MatchContext } from '@signalbox/crds';
 import { notLoaded } from '../definitions/not-loaded.ts';
 import type { LoadedPipeline, Snapshot } from '../definitions/snapshot.ts';
 import type { TriggerContext } from '../runs/state/model.ts';
+import type { PatternTurns } from './pattern-turns.ts';
 
 export type Resolution = { ok: true; pipeline: LoadedPipeline } | { ok: false; message: string };
 
-/** A rule of `trigger.match` that did not match because the text under its key is too long for its pattern. */
+/** A rule of `trigger.match` that did not match because the text under its key is too long for its pattern, or for all of them together. */
 export interface TooLong {
   pipeline: string;
   key: string;
@@ -15,6 +16,7 @@ interface Asking {
   team: string | null;
   byPerson: boolean;
   onTooLong?: (found: TooLong) => void;
+  turns: PatternTurns;
 }
 
 const NO_MATCH =
@@ -30,11 +32,11 @@ const notAdmitted = (pipeline: string): string =>
  * Finds the pipeline of a context: the one it names, else the first whose `trigger.match` holds (Orchestration 4.1). An alert
  * reaches a pipeline only where its namespace admits it; a run that a person starts is not asked.
  */
-export function resolve(
+export async function resolve(
   snapshot: Snapshot,
   context: TriggerContext,
-  { team, byPerson, onTooLong }: Asking,
-): Resolution {
+  { team, byPerson, onTooLong, turns }: Asking,
+): Promise<Resolution> {
   const subject: MatchContext = { ...context, team };
   if (context.pipeline !== null) {
     const pipeline = snapshot.byName.get(context.pipeline);
@@ -44,17 +46,31 @@ export function resolve(
       : { ok: false, message: notAdmitted(pipeline.name) };
   }
   const tooLong: TooLong[] = [];
-  const matches = ({ name, match }: LoadedPipeline) =>
-    match?.matches(subject, (key) => tooLong.push({ pipeline: name, key }));
-  const pipeline = snapshot.pipelines.find((one) => matches(one) && admits(one, subject));
-  for (const found of tooLong) onTooLong?.(found);
+  const pipeline = await firstMatch(snapshot, subject, { turns, note: (one) => tooLong.push(one) });
+  for (const one of tooLong) onTooLong?.(one);
   return pipeline
     ? { ok: true, pipeline }
     : { ok: false, message: [NO_MATCH, ...tooLong.slice(0, MOST_NAMED).map(saying)].join('; ') };
 }
 
+async function firstMatch(
+  { pipelines }: Snapshot,
+  subject: MatchContext,
+  { turns, note }: Pick<Asking, 'turns'> & { note: (one: TooLong) => void },
+): Promise<LoadedPipeline | null> {
+  for (const one of pipelines) {
+    const work = one.match?.patternWork(subject) ?? null;
+    if (work === null || !admits(one, subject)) continue;
+    if (work > 0 && !(await turns.take(one, work))) note({ pipeline: one.name, key: SHARE });
+    else if (one.match?.matches(subject, (key) => note({ pipeline: one.name, key }))) return one;
+  }
+  return null;
+}
+
 /** Rules that one message names. */
 const MOST_NAMED = 3;
+/** In place of a key: the patterns were not compared. */
+const SHARE = 'the delivery with the patterns of the namespace';
 
 const saying = ({ pipeline, key }: TooLong): string =>
-  `pipeline "${pipeline}": ${key} is longer than ${MAX_PATTERN_TEXT} characters, so the rule does not match`;
+  `pipeline "${pipeline}": ${key} is too long for its patterns, so the rule does not match`;

@@ -97,3 +97,22 @@ test('a pattern that blocks a backtracking engine is answered at once', () => {
   const match = () => expect(compiled.matches({ summary: `${'a'.repeat(16_000)}!` })).toBe(false);
   expect(cpuTimeOf(match)).toBeLessThan(2000);
 });
+
+test('all patterns of a match read so much of a context, and say which of them did not', () => {
+  const slow = { regex: '.{0,300}[qr].{0,300}[st]' };
+  const text = 'ab'.repeat(700);
+  const compiled = compileMatch({ 'labels.a': { regex: '^ab' }, 'labels.b': slow, 'labels.c': slow, 'labels.d': slow });
+  const labels = { a: text, b: `${text}qs`, c: `${text}qs`, d: `${text}qs` };
+  const tooLong: string[] = [];
+  expect(compiled.matches({ labels: { ...labels, c: 'qs', d: 'qs' } }, (key) => tooLong.push(key))).toBe(true);
+  expect(compiled.matches({ labels }, (key) => tooLong.push(key))).toBe(false);
+  expect(tooLong).toEqual(['labels.c']);
+  expect(compiled.compare({ labels }).map(({ key, holds }) => [key, holds])).toEqual([
+    ['labels.a', true],
+    ['labels.b', true],
+    ['labels.c', false],
+    ['labels.d', false],
+  ]);
+  const long = { labels: { a: 'a'.repeat(16_384), b: 'a'.repeat(16_384), c: '', d: '' } };
+  expect(cpuTimeOf(() => compiled.matches(long))).toBeLessThan(2000);
+});

@@ -38,16 +38,35 @@ export interface MatchFailure extends Omit<RuleOutcome, 'holds'> {
 export interface CompiledMatch {
   warnings: string[];
   problems: MatchProblem[];
-  /** `onTooLong` gets the key of a pattern that met a text longer than it reads, which it does not match. */
+  /** What the patterns cost on a context at most: characters times instructions. Null where a rule without a pattern does not hold. */
+  patternWork: (context: MatchContext) => number | null;
+  /** `onTooLong` gets the key of a pattern that met a text longer than it, or all patterns together, read; it does not match. */
   matches: (context: MatchContext, onTooLong?: (key: string) => void) => boolean;
   /** Why a context does not match; null where it does. */
-  failure: (context: MatchContext) => MatchFailure | null;
+  failure: (context: MatchContext, budget?: PatternBudget) => MatchFailure | null;
   /** Every rule, in the order written. */
-  compare: (context: MatchContext) => RuleOutcome[];
+  compare: (context: MatchContext, budget?: PatternBudget) => RuleOutcome[];
 }
 
+/** What patterns may still cost: characters times instructions. One that would cost more does not match. */
+export interface PatternBudget {
+  left: number;
+}
+/** All patterns of a match on one context: a tenth of a second at most. */
+export const MAX_PATTERN_WORK = 2_000_000;
+export const patternBudget = (): PatternBudget => ({ left: MAX_PATTERN_WORK });
+
 type Test = (actual: unknown) => boolean;
-type Parsed = { ok: true; test: Test } | { ok: false; severity: MatchProblem['severity']; msg: string };
+/** `size` counts the instructions of a pattern; without one it is null. */
+type Parsed = { ok: true; test: Test; size?: number } | { ok: false; severity: MatchProblem['severity']; msg: string };
+
+interface Rule {
+  key: string;
+  rule: unknown;
+  read: (context: MatchContext) => unknown;
+  test: Test;
+  size: number | null;
+}
 
 const FIELDS = ['source', 'severity', 'summary', 'pipeline', 'fingerprint', 'team'] as const;
 const MAPS = ['labels', 'annotations', 'metadata'] as const;
@@ -56,37 +75,62 @@ const MAPS = ['labels', 'annotations', 'metadata'] as const;
 export function compileMatch(match: Readonly<Record<string, unknown>>): CompiledMatch {
   const problems: MatchProblem[] = [];
   let repetitions = 0;
-  const rules = Object.entries(match).map(([key, rule]) => {
+  const rules = Object.entries(match).map(([key, rule]): Rule => {
     const own = repetitionsIn(JSON.stringify(rule) ?? '');
     repetitions += own;
     const parsed = own > 0 && repetitions > MAX_REPETITIONS ? tooManyRepetitions : parseRule(rule);
     if (!parsed.ok) problems.push({ key, severity: parsed.severity, msg: parsed.msg });
-    return { key, rule, read: reader(key), test: parsed.ok ? parsed.test : never };
+    const { test, size = null } = parsed.ok ? parsed : { test: never };
+    return { key, rule, read: reader(key), test, size };
   });
-  const compare = (context: MatchContext): RuleOutcome[] =>
-    rules.map(({ key, rule, read, test }) => {
-      const actual = read(context) ?? null;
-      return { key, rule, actual, holds: test(actual) };
+  const plain = rules.filter(({ size }) => size === null);
+  const patterns = rules.filter(({ size }) => size !== null);
+  const plainHold = (context: MatchContext) => plain.every(({ read, test }) => test(read(context) ?? null));
+  const compare = (context: MatchContext, budget = patternBudget()): RuleOutcome[] =>
+    rules.map((one) => {
+      const actual = one.read(context) ?? null;
+      return { key: one.key, rule: one.rule, actual, holds: holds(one, actual, budget) === true };
     });
   return {
     compare,
     problems,
     warnings: problems.map(({ key, msg }) => `match.${key}: ${msg}`),
-    matches: (context, onTooLong) =>
-      rules.every(({ key, rule, read, test }) => {
-        const actual = read(context) ?? null;
-        const held = test(actual);
-        if (!held && onTooLong && hasPattern(rule) && textOf(actual).length > MAX_PATTERN_TEXT) onTooLong(key);
-        return held;
-      }),
-    failure: (context) => {
-      const failed = compare(context).filter(({ holds }) => !holds);
+    patternWork: (context) =>
+      plainHold(context) ? patterns.reduce((sum, one) => sum + (workOf(one, one.read(context) ?? null) ?? 0), 0) : null,
+    matches: (context, onTooLong) => {
+      const budget = patternBudget();
+      return (
+        plainHold(context) &&
+        patterns.every((one) => {
+          const held = holds(one, one.read(context) ?? null, budget);
+          if (held === null) onTooLong?.(one.key);
+          return held === true;
+        })
+      );
+    },
+    failure: (context, budget) => {
+      const failed = compare(context, budget).filter(({ holds: held }) => !held);
       const [first] = failed;
       if (!first) return null;
       const { holds: _, ...rest } = first;
       return { ...rest, held: rules.length - failed.length };
     },
   };
+}
+
+/** Null where the text is too long for the pattern, or for what is left of the budget. */
+function holds(one: Rule, actual: unknown, budget: PatternBudget): boolean | null {
+  const work = workOf(one, actual);
+  if (work === null || work > budget.left) return null;
+  budget.left -= work;
+  return one.test(actual);
+}
+
+/** Null where the text is too long: its first part alone could meet a pattern that the whole does not. */
+function workOf({ size }: Rule, actual: unknown): number | null {
+  if (size === null || actual === null) return 0;
+  const { length } = textOf(actual);
+  return length > MAX_PATTERN_TEXT ? null : length * size;
 }
 
 /** Instructions that the repetitions of all patterns of a match add. */
@@ -98,7 +142,6 @@ const tooManyRepetitions: Parsed = {
 };
 
 const never: Test = () => false;
-const hasPattern = (rule: unknown): boolean => isObject(rule) && 'regex' in rule;
 
 function parseRule(rule: unknown): Parsed {
   if (!isObject(rule))
@@ -155,14 +198,20 @@ function regex(operand: unknown): Parsed {
   if (!compiled.ok) return { ok: false, severity: 'error', msg: compiled.msg };
   return {
     ok: true,
-    test: (actual) => actual !== null && isIn(textOf(actual), compiled.test),
+    size: compiled.size,
+    test: (actual) => actual !== null && compiled.test(textOf(actual)),
   };
 }
 
-/** A text that is too long never matches: its first part alone could meet a pattern that the whole does not. */
-const isIn = (text: string, test: (text: string) => boolean): boolean => text.length <= MAX_PATTERN_TEXT && test(text);
+/** The values of an alert are asked for by each pipeline, and change no more. */
+const texts = new WeakMap<object, string>();
 
-const textOf = (value: unknown): string => (isScalar(value) ? String(value) : JSON.stringify(value));
+function textOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  const text = texts.get(value) ?? JSON.stringify(value);
+  texts.set(value, text);
+  return text;
+}
 
 function numeric(operand: unknown, compare: (a: number, b: number) => boolean): Parsed {
   const right = toNumber(operand);

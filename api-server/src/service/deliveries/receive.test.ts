@@ -142,7 +142,7 @@ test('a pattern that cannot read a text of over 16,384 characters is noted with 
   expect(await dryRun(long.body, long.over)).toMatchObject({
     would: 'no_pipeline',
     reason: expect.stringContaining(
-      '; pipeline "shouted": summary is longer than 16384 characters, so the rule does not match',
+      '; pipeline "shouted": summary is too long for its patterns, so the rule does not match',
     ),
   });
   expect(noted).toEqual([{ source: 'alert_router', rules: [{ pipeline: 'shouted', key: 'summary' }] }]);

@@ -2,7 +2,8 @@ import { notLoaded } from '../../definitions/not-loaded.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import type { TriggerContext } from '../../runs/state/model.ts';
 import { teamOf } from '../../runs/state/new-run.ts';
-import type { Delivery, Receipt, Verdict } from '../../triggers/model.ts';
+import type { Delivery, Preview, Receipt, Verdict } from '../../triggers/model.ts';
+import { createPatternTurns, type PatternTurns } from '../../triggers/pattern-turns.ts';
 import { resolve, type TooLong } from '../../triggers/resolve.ts';
 import { sources } from '../../triggers/sources/index.ts';
 import type { Parsed } from '../../triggers/sources/source.ts';
@@ -10,7 +11,7 @@ import { admit, type AdmitDeps, type Alongside, keepInvalid } from './admit.ts';
 import type { Decision } from './decision.ts';
 import { type DryRunDeps, preview } from './dry-run.ts';
 import { headOf } from './head.ts';
-import { type Part, shareRuns } from './share.ts';
+import { type Part, shareRuns, type Taken } from './share.ts';
 
 export interface ReceiveDeps extends AdmitDeps, DryRunDeps {
   /** False while the service drains. */
@@ -34,22 +35,38 @@ export async function receive(deps: ReceiveDeps, delivery: Delivery, alongside?:
     const asked = { kind: 'Pipeline', name: forced, names: byName.keys() } as const;
     return { kind: 'unknown_pipeline', message: notLoaded(deps.definitions(), asked) };
   }
+  const turns = createPatternTurns();
+  const all = await decideAll(deps, contexts, { ...delivery, turns });
+  const parts = parsed.share
+    ? shareRuns(all, delivery.team)
+    : all.map(({ context, decision }): Part => ({ decision, alerts: [context] }));
+  if (delivery.dryRun) return { kind: 'previews', previews: await previewAll(deps, parts, { ...delivery, turns }) };
+  const verdicts = await admit(deps, { delivery, parsed, parts }, alongside);
+  const isOne = delivery.strategy !== 'per_alert' && verdicts.length > 0;
+  return isOne ? verdict(headOf(verdicts)) : { kind: 'verdicts', verdicts };
+}
+
+async function decideAll(deps: ReceiveDeps, contexts: readonly TriggerContext[], delivery: InTurns): Promise<Taken[]> {
   const tooLong = new Map<string, TooLong>();
   const onTooLong = (one: TooLong) => {
     if (tooLong.size < MOST_NOTED) tooLong.set(`${one.pipeline} ${one.key}`, one);
   };
-  const decideOn = (context: TriggerContext) => decide(deps.definitions(), context, { ...delivery, onTooLong });
-  const parts = parsed.share
-    ? shareRuns(contexts, delivery.team, decideOn)
-    : contexts.map((context): Part => ({ decision: decideOn(context), alerts: [context] }));
+  const snapshot = deps.definitions();
+  const all: Taken[] = [];
+  for (const context of contexts)
+    all.push({ context, decision: await decide(snapshot, context, { ...delivery, onTooLong }) });
   if (tooLong.size > 0) deps.noteTooLong([...tooLong.values()], delivery.source);
-  if (delivery.dryRun) {
-    const previews = parts.map(({ decision, alerts: [first] }) => preview(deps, delivery, first, decision));
-    return { kind: 'previews', previews: await Promise.all(previews) };
+  return all;
+}
+
+/** Each looks for the closest pipelines, in a turn of its own. */
+async function previewAll(deps: ReceiveDeps, parts: readonly Part[], delivery: InTurns): Promise<Preview[]> {
+  const previews: Preview[] = [];
+  for (const { decision, alerts } of parts) {
+    if (previews.length > 0) await delivery.turns.rest();
+    previews.push(await preview(deps, delivery, alerts[0], decision));
   }
-  const verdicts = await admit(deps, { delivery, parsed, parts }, alongside);
-  const isOne = delivery.strategy !== 'per_alert' && verdicts.length > 0;
-  return isOne ? verdict(headOf(verdicts)) : { kind: 'verdicts', verdicts };
+  return previews;
 }
 
 const verdict = (one: Verdict): Receipt => ({ kind: 'verdict', verdict: one });
@@ -75,13 +92,14 @@ function parse(deps: ReceiveDeps, { source, body, strategy, forcedPipeline }: De
 /** A line of the log names so many rules. */
 const MOST_NOTED = 10;
 
-type Deciding = Delivery & { onTooLong: (found: TooLong) => void };
+type InTurns = Delivery & { turns: PatternTurns };
+type Deciding = InTurns & { onTooLong: (found: TooLong) => void };
 
 /** The rules that need no database, in order: known, suspended, stage. */
-function decide(snapshot: Snapshot, context: TriggerContext, delivery: Deciding): Decision {
+async function decide(snapshot: Snapshot, context: TriggerContext, delivery: Deciding): Promise<Decision> {
   const byPerson = delivery.forcedPipeline !== undefined;
-  const { team, onTooLong } = delivery;
-  const resolution = resolve(snapshot, context, { team, byPerson, onTooLong });
+  const { team, onTooLong, turns } = delivery;
+  const resolution = await resolve(snapshot, context, { team, byPerson, onTooLong, turns });
   if (!resolution.ok)
     return { go: false, verdict: { status: 'no_pipeline', message: resolution.message }, request: null };
   const { pipeline } = resolution;

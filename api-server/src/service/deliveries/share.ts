@@ -10,7 +10,7 @@ export interface Part {
   alerts: readonly [TriggerContext, ...TriggerContext[]];
 }
 
-interface Taken {
+export interface Taken {
   context: TriggerContext;
   decision: Decision;
 }
@@ -22,12 +22,7 @@ const goes = (one: Taken): one is Going => one.decision.go;
  * One run for all alerts, which the most severe decides about. Where tenants take some of them it is one for the alerts of each namespace,
  * so that a severe alert of one tenant does not keep those of another from being looked at.
  */
-export function shareRuns(
-  contexts: readonly TriggerContext[],
-  team: string | null,
-  decideOn: (context: TriggerContext) => Decision,
-): Part[] {
-  const all = contexts.map((context): Taken => ({ context, decision: decideOn(context) }));
+export function shareRuns(all: readonly Taken[], team: string | null): Part[] {
   const namespaceOf = ({ decision }: Going) => limitedNamespace(decision.request.pipeline.standing);
   const going = Map.groupBy(all.filter(goes), namespaceOf);
   if ([...going.keys()].every((namespace) => namespace === null)) return partOf(all, all[0]);

@@ -1,0 +1,44 @@
+import { setImmediate } from 'node:timers/promises';
+import { limitedNamespace, MAX_PATTERN_WORK } from '@signalbox/crds';
+import type { LoadedPipeline } from '../definitions/snapshot.ts';
+
+/** Characters times instructions that are compared without waiting for a turn, a few milliseconds. */
+const AT_ONCE = 100_000;
+/** Of one delivery with the pipelines of one namespace: seconds. */
+const MOST_OF_NAMESPACE = 100_000_000;
+
+/** The patterns of one delivery, which are compared in turns of the event loop. */
+export interface PatternTurns {
+  /** Resolves when so much may be compared; false where the namespace of the pipeline has had its share of this delivery. */
+  take(pipeline: Pick<LoadedPipeline, 'standing'>, work: number): Promise<boolean>;
+  /** Waits for a turn. */
+  rest(): Promise<void>;
+}
+
+/** One after the other, whoever asks: deliveries that come together compare in a turn each. */
+let last: Promise<unknown> = Promise.resolve();
+const turn = () => (last = last.then(() => setImmediate()));
+
+export function createPatternTurns(): PatternTurns {
+  const spent = new Map<string, number>();
+  let sinceRest = 0;
+  const rest = async () => {
+    sinceRest = 0;
+    await turn();
+  };
+  return {
+    rest,
+    take: async ({ standing }, asked) => {
+      const work = Math.min(asked, MAX_PATTERN_WORK);
+      const namespace = limitedNamespace(standing);
+      if (namespace !== null) {
+        const all = (spent.get(namespace) ?? 0) + work;
+        if (all > MOST_OF_NAMESPACE) return false;
+        spent.set(namespace, all);
+      }
+      if (sinceRest + work > AT_ONCE) await rest();
+      sinceRest += work;
+      return true;
+    },
+  };
+}
