@@ -45,7 +45,7 @@ export interface RunsDeps extends Omit<RerunDeps, 'database'> {
 
 /** Reads, cancels and reruns runs (Orchestration 4.1, 4.2). */
 export interface Runs {
-  list(query: RunsQuery): Promise<RunsPage>;
+  list(query: RunsQuery & Pick<RunFilter, 'waiting'>): Promise<RunsPage>;
   /** Those of these runs that there are, newest first. */
   named(ids: readonly string[]): Promise<RunLine[]>;
   /** Runs whose id begins so, the newest first; none for what is no beginning of an id. */

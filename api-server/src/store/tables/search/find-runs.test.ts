@@ -21,7 +21,8 @@ const NOT_ENDED = 'running';
 const runOf = (n: number) => {
   const status = n % 11 === 0 ? NOT_ENDED : pick(['completed', 'failed', 'escalated'], n >> 3);
   const lasted = status === NOT_ENDED ? null : 1000 * (1 + (n % 4));
-  return { ...valuesOf(n), status, lasted, open: status === 'failed' || status === 'escalated' };
+  const waiting = status === NOT_ENDED && n % 2 === 0;
+  return { ...valuesOf(n), status, lasted, waiting, open: status === 'failed' || status === 'escalated' };
 };
 const valuesOf = (n: number) => ({
   n,
@@ -51,6 +52,7 @@ beforeAll(async () => {
       status: run.status,
       summary: run.summary,
       warning_count: run.warnings,
+      waiting_on: run.waiting ? 'human' : null,
       triggered_at: run.triggered,
       completed_at: run.lasted === null ? null : run.triggered + run.lasted,
       context: JSON.stringify({ labels: { alertname: run.alert, zone: pick(['east', 'west'], n) } }),
@@ -94,6 +96,9 @@ const CASES: [RunFilter, (run: RunOf) => boolean][] = [
   ],
   [{ since: START + 900 * DAY_MS, team: 'infra' }, () => false],
   [{ until: START - 900 * DAY_MS, team: 'infra' }, () => false],
+  [{ status: ['running'], waiting: true, replay: false }, ({ waiting }) => waiting],
+  [{ status: ['running'], waiting: false }, ({ status, waiting }) => status === 'running' && !waiting],
+  [{ waiting: false }, ({ waiting }) => !waiting],
   [{ attention: ['open'], team: 'infra' }, ({ open, team }) => open && team === 'infra'],
 ];
 
@@ -137,10 +142,12 @@ test('lists are the same while the search knows no run, some of them, all of the
   await searchAll({ database, upTo: await newestRun(database.db), log: QUIET });
   await compare(runs);
   expect(await database.db.selectFrom('unsearched').selectAll().execute()).toHaveLength(11);
-  const ended = { status: 'failed', completed_at: START };
+  const ended = { status: 'failed', completed_at: START, waiting_on: null };
   const live = [11, 22, 33];
   await database.write(({ db }) => db.updateTable('runs').set(ended).where('seq', 'in', live).execute());
-  runs = runs.map((run) => (live.includes(run.n) ? { ...run, status: 'failed', lasted: START - run.triggered } : run));
+  runs = runs.map((run) =>
+    live.includes(run.n) ? { ...run, status: 'failed', waiting: false, lasted: START - run.triggered } : run,
+  );
   await compare(runs);
   await searchAll({ database, upTo: RUNS, log: QUIET });
   await compare(runs);

@@ -24,6 +24,8 @@ export interface RunFilter {
   warnings?: boolean;
   /** Only batches of replays, or only runs that are none. */
   replay?: boolean;
+  /** Only runs that wait for a person, or only those that do not. */
+  waiting?: boolean;
   /** Any of these. */
   attention?: readonly AttentionState[];
 }

@@ -17,8 +17,10 @@ export function registerOverview(app: FastifyInstance, context: PageContext): vo
     const since = (days: number) => now - days * DAY_MS;
     const ask = (status: RunLine['status'][], days: number, limit = 8) =>
       runs.list({ status, replay: false, since: since(days), limit, offset: 0 });
-    const [running, open, failed, completed, testing, refused, trend] = await Promise.all([
-      runs.list({ status: ['running'], replay: false, limit: 50, offset: 0 }),
+    const live = (waiting: boolean) => runs.list({ status: ['running'], waiting, replay: false, limit: 8, offset: 0 });
+    const [running, asking, open, failed, completed, testing, refused, trend] = await Promise.all([
+      live(false),
+      live(true),
       runs.list({ attention: ['open'], limit: 8, offset: 0 }),
       ask(['failed', 'aborted'], 1),
       ask(['completed'], 1, 1),
@@ -30,6 +32,7 @@ export function registerOverview(app: FastifyInstance, context: PageContext): vo
     const first = firstRunFor(request, pipelines);
     const model = overviewView({
       running,
+      asking,
       open,
       failed,
       completed,

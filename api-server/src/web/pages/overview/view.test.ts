@@ -11,6 +11,7 @@ const page = (...runs: RunLine[]) => ({ runs, limit: 8, offset: 0, total: runs.l
 const view = (fields: Partial<Parameters<typeof overviewView>[0]> = {}) =>
   overviewView({
     running: page(),
+    asking: page(),
     open: page(),
     failed: page(),
     completed: page(),
@@ -28,18 +29,26 @@ const figures = (model: ReturnType<typeof view>) =>
   Object.fromEntries(model.tiles.map(({ label, figure }) => [label, figure]));
 
 test('a run that waits for a person counts as waiting, not as running', () => {
-  const parent = runLine({ status: 'running', waiting_on: 'run:1' });
-  const running = page(parent, runLine({ status: 'running', waiting_on: 'human' }));
-  const model = view({ running, open: page(runLine({ status: 'escalated' })) });
+  const running = page(runLine({ status: 'running', waiting_on: 'run:1' }));
+  const asking = page(runLine({ status: 'running', waiting_on: 'human' }));
+  const model = view({ running, asking, open: page(runLine({ status: 'escalated' })) });
   expect(figures(model)).toMatchObject({ 'Running now': '1', 'Waiting for you': '2' });
   expect(model.panels[1]!.rows.map((row) => row.detail)).toEqual(['waiting for a decision', null]);
   expect(model.tiles[1]!.note).toBe('1 to decide, 1 to acknowledge');
   expect(model.panels[1]!.also).toEqual({ href: '/ui/approvals', label: 'Approvals' });
 });
 
+test('runs are counted beyond those that are listed', () => {
+  const asking = { ...page(runLine({ status: 'running', waiting_on: 'human' })), total: 60 };
+  const running = { ...page(runLine({ status: 'running' })), total: 70 };
+  const model = view({ running, asking, open: page(runLine({ status: 'escalated' })) });
+  expect(figures(model)).toMatchObject({ 'Running now': '70', 'Waiting for you': '61' });
+  expect(model.tiles[1]!.note).toBe('60 to decide, 1 to acknowledge');
+});
+
 test('runs that wait for a decision hide no escalation', () => {
   const asking = Array.from({ length: 8 }, () => runLine({ status: 'running', waiting_on: 'human' }));
-  const model = view({ running: page(...asking), open: page(runLine({ status: 'escalated' })) });
+  const model = view({ asking: page(...asking), open: page(runLine({ status: 'escalated' })) });
   const asked = 'waiting for a decision';
   expect(model.panels[1]!.rows.map((row) => row.detail)).toEqual([asked, asked, asked, null, asked, asked]);
 });

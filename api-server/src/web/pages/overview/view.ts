@@ -21,6 +21,8 @@ const FAILED = 'failed,aborted';
 
 export interface OverviewInput {
   running: RunsPage;
+  /** Active as well, but they wait for a decision. */
+  asking: RunsPage;
   /** Ended without a result, and nobody has acknowledged them. */
   open: RunsPage;
   /** Failed and aborted ones. */
@@ -46,12 +48,12 @@ const line = (input: OverviewInput, detail: (run: RunLine) => string | null) => 
 
 /** The overview: runs that are active, wait for a person or failed, and pipelines that may leave testing. */
 export function overviewView(input: OverviewInput) {
-  const asked = input.running.runs.filter((run) => run.waiting_on === 'human');
+  const asked = input.asking.runs;
   const waiting = [...asked.slice(0, SHOWN_ASKED), ...input.open.runs, ...asked.slice(SHOWN_ASKED)];
-  const running = input.running.runs.filter((run) => run.waiting_on !== 'human');
-  const onPeople = asked.length;
+  const running = input.running.runs;
+  const onPeople = input.asking.total;
   const counts = {
-    running: counted(input.running, -onPeople),
+    running: counted(input.running),
     waiting: counted(input.open, onPeople),
     failed: counted(input.failed),
     completed: counted(input.completed),
