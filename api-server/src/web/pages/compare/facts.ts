@@ -23,6 +23,8 @@ export function textFact(label: string, a: string | null | undefined, b: string 
 
 export interface Unit {
   write(value: number): string;
+  /** The size of a difference, where it is written in another way. */
+  apart?(size: number): string;
   /** Which way is good; undefined where neither is. */
   better?: 'more' | 'less';
 }
@@ -51,14 +53,16 @@ export function numberFact(label: string, [a, b]: readonly [Known, Known], unit:
 }
 
 /** `+0.12`, `−3.4 s`, `±0` where rounding leaves nothing. */
-function signed(delta: number, { write }: Unit): string {
-  const size = write(Math.abs(delta));
-  if (size === write(0)) return '±0';
-  return `${delta > 0 ? '+' : '−'}${size}`;
+function signed(delta: number, { write, apart = write }: Unit): string {
+  const size = apart(Math.abs(delta));
+  return isNothing(size) ? '±0' : `${delta > 0 ? '+' : '−'}${size}`;
 }
 
+/** Small amounts of money are written with more digits than none at all. */
+const isNothing = (size: string): boolean => !/[1-9]/.test(size);
+
 function toneOf(delta: number | null, { better, write }: Unit): Fact['tone'] {
-  if (delta === null || better === undefined || write(Math.abs(delta)) === write(0)) return 'quiet';
+  if (delta === null || better === undefined || isNothing(write(Math.abs(delta)))) return 'quiet';
   return delta > 0 === (better === 'more') ? 'good' : 'bad';
 }
 

@@ -3,7 +3,7 @@ import { type Fact, moneyIn, numberFact, SECONDS, TOKENS, type Unit } from '../c
 import { percent } from '../format.ts';
 
 /** An accuracy. */
-export const SHARE: Unit = { write: percent, better: 'more' };
+export const SHARE: Unit = { write: percent, apart: (size) => `${(100 * size).toFixed(1)} points`, better: 'more' };
 
 type Used = ReturnType<typeof UsedView.parse>;
 
