@@ -39,11 +39,11 @@ test.each([
 });
 
 test('money keeps enough digits to tell a little from nothing', () => {
-  expect([money(0, 'USD'), money(0.0003, 'USD'), money(1.2, 'EUR'), money(3, 'CHF')]).toEqual([
+  expect([money(0, 'USD'), money(0.0003, 'USD'), money(1.2, 'EUR'), money(1_234_567.8, 'CHF')]).toEqual([
     '$0.00',
     '$0.0003',
     '€1.20',
-    '3.00 CHF',
+    '1\u202f234\u202f567.80 CHF',
   ]);
 });
 

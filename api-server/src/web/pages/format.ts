@@ -62,7 +62,8 @@ export const percent = (share: number | null, digits = 1): string =>
 export function money(amount: number, currency: string): string {
   const digits = amount !== 0 && Math.abs(amount) < 0.01 ? 4 : 2;
   const symbol = { USD: '$', EUR: '€', GBP: '£' }[currency];
-  return symbol === undefined ? `${amount.toFixed(digits)} ${currency}` : `${symbol}${amount.toFixed(digits)}`;
+  const text = amount.toFixed(digits).replace(/\B(?=(\d{3})+\.)/g, '\u202f');
+  return symbol === undefined ? `${text} ${currency}` : `${symbol}${text}`;
 }
 
 /** A confidence with two digits; with three where two would show a miss as a pass, such as 0.749 against 0.75. */
