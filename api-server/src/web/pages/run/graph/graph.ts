@@ -22,6 +22,8 @@ interface Box {
   kind: string;
   row: ShownStep | null;
   after: string[];
+  /** Branches that it stands for. */
+  folds: PlanNode['branches'];
 }
 
 /** Boxes with their predecessors: branches follow their group, an entry follows the last boxes of the entry before. */
@@ -32,20 +34,22 @@ function boxesOf(plan: PlanNode[]): Box[] {
   for (const node of plan) {
     const alone = most < 2 && node.branches.length > 0;
     const name = alone ? `${node.name} (${node.branches.length})` : node.name;
-    boxes.push({ name: node.name, label: name, kind: node.kind, row: node.row, after: ends });
+    const folds = alone ? node.branches : [];
+    boxes.push({ name: node.name, label: name, kind: node.kind, row: node.row, after: ends, folds });
     ends = [node.name];
     if (alone || node.branches.length === 0) continue;
     const folded = node.branches.length > most;
     const shown = folded ? node.branches.slice(0, most - 1) : node.branches;
     for (const branch of shown) {
       const label = labelOf(branch.name, node);
-      boxes.push({ name: branch.name, label, kind: 'branch', row: branch.row, after: [node.name] });
+      boxes.push({ name: branch.name, label, kind: 'branch', row: branch.row, after: [node.name], folds: [] });
     }
     ends = shown.map((branch) => branch.name);
     if (folded) {
       const more = `${node.name}/more`;
       const label = `${node.branches.length - shown.length} more`;
-      boxes.push({ name: more, label, kind: 'more', row: null, after: [node.name] });
+      const folds = node.branches.slice(shown.length);
+      boxes.push({ name: more, label, kind: 'more', row: null, after: [node.name], folds });
       ends.push(more);
     }
   }
@@ -108,7 +112,7 @@ function nodeOf(box: Box, place: { x: number; y: number }, at: GraphInput) {
     spoken: `${label} ${note}, ${look.word}`,
     look,
     state: box.row?.waits ? 'solid' : (STATES[status] ?? 'solid'),
-    chosen: box.name === at.chosen,
+    chosen: [box, ...box.folds].some(({ name }) => name === at.chosen),
     href: box.row === null ? null : at.hrefOf(box.name),
     x: Math.round(place.x - NODE.width / 2),
     y: Math.round(place.y - NODE.height / 2),

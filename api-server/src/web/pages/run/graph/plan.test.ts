@@ -28,7 +28,8 @@ const at = {
   hrefOf: (step: string) => `?step=${step}`,
   layout: createLayout(),
 };
-const shown = (plan: Parameters<typeof graphView>[0]) => graphView(plan, at)!;
+const shown = (plan: Parameters<typeof graphView>[0], chosen = at.chosen) => graphView(plan, { ...at, chosen })!;
+const chosenOf = ({ nodes }: ReturnType<typeof shown>) => nodes.flatMap((node) => (node.chosen ? node.name : []));
 const branch = (i: number) => stepDetail({ step_name: `each/${i}`, kind: 'fan_out_branch', step_index: 2 });
 
 test('entries that have not run yet are planned boxes without a link', () => {
@@ -58,15 +59,16 @@ test('the graph goes from left to right, branches stand in order under each othe
 });
 
 test('more than twelve branches fold into one box that says how many', () => {
-  const graph = shown(
-    planOf(
-      DEFINITION,
-      Array.from({ length: 20 }, (_, i) => branch(i)),
-    ),
+  const rows = planOf(
+    DEFINITION,
+    Array.from({ length: 20 }, (_, i) => branch(i)),
   );
+  const graph = shown(rows);
   const branches = graph.nodes.filter((node) => node.name.startsWith('each/'));
   expect(branches).toHaveLength(12);
   expect(branches.at(-1)!.label).toBe('9 more');
+  expect(chosenOf(shown(rows, 'each/5'))).toEqual(['each/5']);
+  expect(chosenOf(shown(rows, 'each/19'))).toEqual(['each/more']);
 });
 
 test('a crowd of branches folds into their groups, which say how many they are', () => {
@@ -76,9 +78,11 @@ test('a crowd of branches folds into their groups, which say how many they are',
   const branches = steps.flatMap(({ step_index }) =>
     Array.from({ length: 16 }, (_, k) => stepDetail({ step_name: `b${step_index}-${k}`, kind: 'branch', step_index })),
   );
-  const { nodes } = shown(planOf(null, [...steps, ...branches]));
+  const graph = shown(planOf(null, [...steps, ...branches]), 'b63-15');
+  const { nodes } = graph;
   expect(nodes.length).toBe(64);
   expect(nodes[0]!.label).toBe('each0 (16)');
+  expect(chosenOf(graph)).toEqual(['each63']);
 });
 
 test('without a definition the rows alone make the graph', () => {
