@@ -68,6 +68,12 @@ test.each([
   expect(evidenceView(stepDetail({ executor })).notes[0]).toEqual({ label: 'Confidence', text: source });
 });
 
+test('a step that says no confidence has no bar for it', () => {
+  const signals = [{ signal: 'confidence', value: null, enforced: true } as const];
+  const report = trustReport({ trust: null, threshold: null, passed: null, signals });
+  expect(evidenceView(stepDetail({ executor: 'webhook', trust_report: report }))).toMatchObject({ known: false });
+});
+
 test('a failed webhook shows its method, its address, its status and every attempt', () => {
   const at = { started_at: '2026-11-21T11:55:00.000Z', ended_at: '2026-11-21T11:55:01.000Z', iteration: 1 };
   const request = { method: 'POST', url: 'https://hooks.example/***', status: 503 };

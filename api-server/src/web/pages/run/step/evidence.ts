@@ -99,7 +99,7 @@ export function evidenceView(step: ShownStep) {
     };
   }
   return {
-    known: report.trust !== null || report.signals.length > 0,
+    known: report.trust !== null || report.signals.some(({ value }) => value !== null),
     verdict: verdictOf(report),
     sentence: report.sentence,
     trust:

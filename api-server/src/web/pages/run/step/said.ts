@@ -88,7 +88,7 @@ export function whyNoTools(step: ShownStep): string {
 export function missingTools(step: ShownStep, listed: number): string[] {
   const counted = step.raw_response?.tool_calls ?? 0;
   return [
-    ...(counted > listed ? [`${plural(counted - listed, 'more call')} of a tool: the trace was full.`] : []),
+    ...(counted > listed ? [`${plural(counted - listed, 'more call')} of a tool: not in the trace.`] : []),
     ...(isUnreported(step) ? ['What the agent did in other attempts is not known.'] : []),
   ];
 }

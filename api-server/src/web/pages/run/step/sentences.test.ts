@@ -209,7 +209,7 @@ test('a list of calls says what it leaves out', () => {
   const call = { type: 'tool_call', started_at: TIMES.started_at, duration_ms: 5, tool: 't', is_error: false };
   const step = bare({ trace: [call], tool_calls: 3, parts: [LOST, SENT] });
   expect(panel(step, 'tools').tools.notes).toEqual([
-    '2 more calls of a tool: the trace was full.',
+    '2 more calls of a tool: not in the trace.',
     'What the agent did in other attempts is not known.',
   ]);
 });
