@@ -12,7 +12,7 @@ import { type Filters, OUTCOMES } from './filters.ts';
 const LOOKS: Record<DeliveryLine['outcome'], StatusLook> = {
   accepted: { icon: 'completed', word: 'Accepted', tone: 'good' },
   queued: { icon: 'queued', word: 'Queued', tone: 'wait' },
-  deduplicated: { icon: 'half', word: 'Known already', tone: 'quiet' },
+  deduplicated: { icon: 'half', word: 'Deduplicated', tone: 'quiet' },
   skipped_testing: { icon: 'skipped', word: 'Testing only', tone: 'quiet' },
   suspended: { icon: 'stopped', word: 'Suspended', tone: 'wait' },
   no_pipeline: { icon: 'alert', word: 'No pipeline', tone: 'bad' },
@@ -23,7 +23,7 @@ const LOOKS: Record<DeliveryLine['outcome'], StatusLook> = {
 const FATES: Record<DeliveryDetail['alerts'][number]['fate'], StatusLook> = {
   run: { icon: 'completed', word: 'Started a run', tone: 'good' },
   merged: { icon: 'branch', word: 'Merged', tone: 'good' },
-  suppressed: { icon: 'half', word: 'Known already', tone: 'quiet' },
+  suppressed: { icon: 'half', word: 'Deduplicated', tone: 'quiet' },
   no_pipeline: { icon: 'alert', word: 'No pipeline', tone: 'bad' },
   refused: { icon: 'failed', word: 'Refused', tone: 'bad' },
 };

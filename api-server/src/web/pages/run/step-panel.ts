@@ -154,7 +154,7 @@ export function panelView(input: PanelInput) {
         : { name: group.name, href: group.row === null ? null : input.stepHref(group.name) },
     subRun: subRunOf(run, step),
     artifacts: step.artifacts.map((name) => ({ name, href: paths.runArtifact(run.id, step.step_name, name) })),
-    facts: [step.executor, step.agent, step.model].filter((fact) => fact !== null).join(' · '),
+    facts: [step.executor.replace('_', '-'), step.agent, step.model].filter((fact) => fact !== null).join(' · '),
     duration: durationOf(step, input.now),
     since: step.status === 'running' ? step.started_at : null,
     summary: step.summary ?? null,

@@ -16,7 +16,7 @@ const LOOKS: Record<Preview['would'], StatusLook & { says: string }> = {
   deduplicated: {
     icon: 'half',
     tone: 'quiet',
-    word: 'Known already',
+    word: 'Deduplicated',
     says: 'No run would start: another run covers this alert.',
   },
   suspended: { icon: 'stopped', tone: 'wait', word: 'Suspended', says: 'No run would start.' },
