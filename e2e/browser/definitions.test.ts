@@ -106,3 +106,37 @@ test('what a controller manages is shown and not changed', async () => {
   await page.getByText('Loaded just now').waitFor();
   expect(complaints).toEqual([]);
 });
+
+/** One of everything that an entry can be. */
+const MIXED = `name: one-of-everything
+description: Measures from several sides, asks every service and asks a person before it starts another pipeline
+steps:
+  - {name: measure, use: read-machine}
+  - name: gather
+    parallel: {steps: [{name: load, use: read-machine}, {name: memory, use: read-machine}]}
+  - {name: each, fan_out: {over: '[1, 2]', step: {executor: gateway, agent: machine-reader, prompt_template: Look}}}
+  - {name: ask, executor: human, prompt_template: Restart?, timeout_seconds: 60}
+  - {name: again, executor: pipeline, pipeline: held}
+`;
+
+test.each([1440, 1100, 390])(
+  'nothing of a pipeline with steps of every kind is cut off in the list: %i px',
+  async (width) => {
+    const { page } = await visit(site.tokens.admin);
+    const { status } = await call(`${site.url}/pipelines`, {
+      token: site.tokens.admin,
+      body: { yaml: MIXED, overwrite: true },
+    });
+    expect(status).toBeLessThan(300);
+    await page.setViewportSize({ width, height: 844 });
+    await page.goto('/ui/pipelines');
+    const shape = page.getByText('1 group · 1 fan-out · 1 sub-pipeline · 1 approval');
+    const right = await shape.evaluate((element) => {
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      return range.getBoundingClientRect().right;
+    });
+    const card = await page.locator('.card', { has: shape }).boundingBox();
+    expect(right).toBeLessThanOrEqual(card!.x + card!.width);
+  },
+);
