@@ -1,12 +1,11 @@
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { loadavg } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
-import { scratchDirectory } from '../../support/scratch.ts';
 import { median } from '../benchmark.ts';
 import type { LoadResult } from '../load.ts';
 import { startGatewayProcess, startLoadGenerator, VIEWER_TOKEN } from '../services.ts';
+import { copyOf } from './copy.ts';
 import type { History } from './kept.ts';
-import type { Measured } from './measure.ts';
+import { type Beside, type Measured, usedUntil } from './measure.ts';
 import { pipelineName } from './shape.ts';
 
 const PER_SECOND = 50;
@@ -25,11 +24,16 @@ const PAGES = ['/ui/', '/ui/insights?time_range=30d', `/ui/pipelines/${BUSIEST}`
 
 type Start = (history: History, gatewayUrl: string) => Promise<Measured & AsyncDisposable>;
 
-/** Prints what webhooks and `/health` notice of reading, on a copy of the history: webhooks make runs. */
-export async function besideReading(history: History, start: Start): Promise<void> {
-  if (!('file' in history.location)) return console.log('  webhooks beside reading: only with the embedded database');
-  using scratch = scratchDirectory('signalbox-bench-history-copy-');
-  const copy = copyOf(history, history.location.file, scratch.path);
+/**
+ * Asks while webhooks come in that make runs, on a copy of the history, and prints what these and `/health` notice of it. What the service
+ * uses for the webhooks alone is measured before; `ask` takes it off what it measures.
+ */
+export async function underWebhooks<T>(
+  history: History,
+  start: Start,
+  ask: (service: Measured, beside: Beside) => Promise<T>,
+): Promise<T> {
+  await using copy = await copyOf(history);
   const gateway = await startGatewayProcess();
   const load = startLoadGenerator();
   try {
@@ -38,25 +42,35 @@ export async function besideReading(history: History, start: Start): Promise<voi
       load.run({ process: service }, { connections: 10, amount: { seconds }, perSecond: PER_SECOND });
     await webhooks(WARM_SECONDS);
     await readUntil(service, wait(WARM_SECONDS * 1000));
-    const quiet = await webhooks(SECONDS);
+    const alone = webhooks(SECONDS);
+    const beside = await usedUntil(service, alone);
+    const quiet = await alone;
+    say('quiet', quiet);
+    console.log(
+      `    use ${(beside.cpu * 100).toFixed(1)}% of a core, ${(beside.loop * 100).toFixed(1)}% in the event loop`,
+    );
+    const answered = ask(service, beside);
+    for (const round of await whileWaiting(answered, () => webhooks(SECONDS)))
+      say('beside the questions', round, quiet);
     const sent = webhooks(SECONDS);
     const read = await readUntil(service, sent);
-    sayWebhooks(quiet, await sent, read);
+    say(`beside ${read} answers of insights, readiness and exports`, await sent, quiet);
     await pagesAtOnce(service);
+    return await answered;
   } finally {
     await load.stop();
     await gateway.stop();
   }
 }
 
-function copyOf(history: History, file: string, path: string): History {
-  const pipelines = join(path, 'pipelines');
-  cpSync(file, join(path, 'service.db'));
-  mkdirSync(pipelines);
-  cpSync(join(history.directory, 'pipelines'), pipelines, { recursive: true });
-  const step = { name: 'investigate', executor: 'gateway', agent: 'bench', prompt_template: 'Alert: {{summary}}' };
-  writeFileSync(join(pipelines, 'bench.yaml'), JSON.stringify({ name: 'bench', stage: 'production', steps: [step] }));
-  return { ...history, directory: path, location: { file: join(path, 'service.db') } };
+/** What `again` answered, one time after the other, until `end`. */
+async function whileWaiting<T>(end: Promise<unknown>, again: () => Promise<T>): Promise<T[]> {
+  const state = { over: false };
+  const over = end.finally(() => (state.over = true));
+  const rounds: T[] = [];
+  while (!state.over) rounds.push(await again());
+  await over;
+  return rounds;
 }
 
 async function ask({ url, cookie }: Measured, path: string): Promise<number> {
@@ -84,13 +98,11 @@ async function readUntil(service: Measured, end: Promise<unknown>): Promise<numb
 
 const ms = (value: number): string => `${value.toFixed(1)} ms`;
 
-function sayWebhooks(quiet: LoadResult, busy: LoadResult, read: number): void {
-  const line = ({ accepted, p50, p99 }: LoadResult) => `${accepted} accepted, p50 ${ms(p50)}, p99 ${ms(p99)}`;
-  console.log(`  ${PER_SECOND} webhooks a second, quiet: ${line(quiet)}`);
+function say(when: string, { accepted, p50, p99 }: LoadResult, quiet?: LoadResult): void {
+  const against = quiet ? `, ${(p99 / quiet.p99).toFixed(1)}x (goal 1.5x)` : '';
   console.log(
-    `  ${PER_SECOND} webhooks a second beside ${read} answers of insights, readiness and exports: ${line(busy)}`,
+    `  ${PER_SECOND} webhooks a second, ${when}: ${accepted} accepted, p50 ${ms(p50)}, p99 ${ms(p99)}${against}; load ${loadavg()[0]?.toFixed(1)}`,
   );
-  console.log(`  p99 against quiet: ${(busy.p99 / quiet.p99).toFixed(1)}x (goal 1.5x)`);
 }
 
 async function pagesAtOnce(service: Measured): Promise<void> {

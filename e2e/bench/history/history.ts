@@ -7,9 +7,9 @@ import { ROOT } from '../../support/start-service.ts';
 import { describeMachine } from '../machine.ts';
 import { launch } from '../process.ts';
 import { GATEWAY_TOKEN, VIEWER_TOKEN, WEBHOOK_TOKEN } from '../services.ts';
-import { besideReading } from './beside.ts';
+import { underWebhooks } from './beside.ts';
 import { bytesOf, type History, KEPT, openHistory, type Wanted } from './kept.ts';
-import { type Cost, costOf, type Measured } from './measure.ts';
+import { type Beside, costOf, type Measured } from './measure.ts';
 import { type Question, QUESTIONS } from './questions.ts';
 import { type Column, print, rowOf } from './table.ts';
 import { DAYS, STEPS_A_RUN } from './shape.ts';
@@ -23,7 +23,7 @@ What reading costs after ${DAYS} days of runs: makes histories from a seed, star
   --seed N        (1)
   --postgres      in Postgres instead of the embedded database
   --only TEXT     questions whose name holds TEXT, may be repeated
-  --webhooks      also what webhooks and /health notice of reading, on a copy (embedded database)
+  --webhooks      while 50 webhooks a second come in, on a copy: what they use alone is taken off, and it says what they notice of reading
   --make          only make the histories and say where they are
   --json FILE     also write the figures to FILE
   --strict        exit 1 when a goal is missed
@@ -75,7 +75,7 @@ export async function historyBench(args: string[]): Promise<number> {
     console.log(`${steps.toLocaleString('en')} steps in ${kind}`);
     const column = await measure(
       { kind, steps, seed: options.seed },
-      { questions: options.make ? [] : questions, webhooks: options.webhooks },
+      { questions: options.make ? [] : questions, webhooks: options.webhooks && !options.make },
     );
     if (!options.make) columns.push(column);
   }
@@ -107,15 +107,30 @@ async function measure(wanted: Wanted, { questions, webhooks }: Asked): Promise<
   await using history = await openHistory(wanted);
   console.log(`  ${history.directory}`);
   const runs = Math.ceil(wanted.steps / STEPS_A_RUN);
-  const costs = new Map<string, Cost>();
-  if (questions.length > 0) {
+  const bytesARun = (await bytesOf(history)) / runs;
+  const ask = (service: Measured, beside?: Beside) => costsOf(service, { questions, runs, beside });
+  return {
+    steps: wanted.steps,
+    bytesARun,
+    costs: await (webhooks ? underWebhooks(history, startService, ask) : alone()),
+  };
+
+  async function alone(): Promise<Column['costs']> {
+    if (questions.length === 0) return new Map();
     await using service = await startService(history);
-    // Code of the first requests is not compiled yet, and statements are not prepared.
-    await costOf(service, { what: 'warm-up', path: () => '/runs' }, runs);
-    for (const question of questions) costs.set(question.what, await costOf(service, question, runs));
+    return await ask(service);
   }
-  if (webhooks) await besideReading(history, startService);
-  return { steps: wanted.steps, bytesARun: (await bytesOf(history)) / runs, costs };
+}
+
+async function costsOf(
+  service: Measured,
+  { questions, runs, beside }: { questions: readonly Question[]; runs: number; beside: Beside | undefined },
+): Promise<Column['costs']> {
+  // Code of the first requests is not compiled yet, and statements are not prepared.
+  await costOf(service, { what: 'warm-up', path: () => '/runs' }, { runs });
+  const costs: Column['costs'] = new Map();
+  for (const question of questions) costs.set(question.what, await costOf(service, question, { runs, beside }));
+  return costs;
 }
 
 async function startService(

@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database, DatabaseLocation } from '../../../api-server/src/store/db/database.ts';
-import { connectionSettings, openSession } from '../../../api-server/src/store/db/postgres-connection.ts';
 import { openDatabase } from '../../../api-server/src/store/db/open-database.ts';
 import { checkRollUps } from '../../../api-server/src/store/aggregates/roll-up-check.ts';
 import { startPostgres } from '../../../api-server/src/store/fixtures/postgres-server.ts';
@@ -15,6 +14,7 @@ import { packDays } from '../../../api-server/src/store/aggregates/uses/pack-day
 import { giveBackPages } from '../../../api-server/src/store/tables/retention/free-pages.ts';
 import { createDeclared } from '../../../api-server/src/store/tables/results/declared.ts';
 import { enterPortion, newestRun, nextPortion } from '../../../api-server/src/store/tables/search/index-runs.ts';
+import { askServer } from './ask-server.ts';
 import { makeHistory } from './make-history.ts';
 
 const DAY_MS = 86_400_000;
@@ -110,6 +110,8 @@ async function make(
     if (shortfalls === null || shortfalls.length > 0)
       throw new Error(`the roll-ups are behind the rows: ${JSON.stringify(shortfalls?.slice(0, 5))}`);
     await settle(database);
+    // What autovacuum does of itself within a few minutes: here it would do it beside the questions.
+    if ('url' in location) await askServer(location.url, 'VACUUM (ANALYZE)');
     console.log(`  made ${runs.toLocaleString('en')} runs in ${seconds()} s; the roll-ups agree with the rows`);
   } finally {
     await database.close();
@@ -146,11 +148,6 @@ async function makeFindable({ db, write }: Database): Promise<void> {
 /** Size of the database with its indexes. */
 export async function bytesOf({ location }: History): Promise<number> {
   if ('file' in location) return statSync(location.file).size;
-  const session = await openSession(connectionSettings(location.url, { statement: 0, lock: 0 }));
-  try {
-    const { rows } = await session.query({ text: 'SELECT pg_database_size(current_database()) AS bytes' });
-    return (rows[0] as { bytes: number }).bytes;
-  } finally {
-    await session.end();
-  }
+  const [size] = await askServer(location.url, 'SELECT pg_database_size(current_database()) AS bytes');
+  return (size as { bytes: number }).bytes;
 }

@@ -29,21 +29,50 @@ export interface Measured {
 const MOST = 41;
 const ENOUGH_MS = 4_000;
 
-export async function costOf(service: Measured, question: Question, runs: number): Promise<Cost> {
+/** What a service uses of its CPU in a millisecond for what goes on beside the questions. */
+export interface Beside {
+  cpu: number;
+  loop: number;
+}
+
+export async function costOf(
+  service: Measured,
+  question: Question,
+  { runs, beside }: { runs: number; beside?: Beside | undefined },
+): Promise<Cost> {
   const first = await once(service, question.path(runs));
   const asked: Once[] = question.cold === true ? [first] : [];
   const until = performance.now() + ENOUGH_MS;
   while (asked.length === 0 || (question.cold !== true && asked.length < MOST && performance.now() < until))
     asked.push(await once(service, question.path(runs)));
   const middle = (pick: (one: Once) => number): number => median(asked.map(pick));
+  const wall = middle((one) => one.wall);
+  // Most requests of a few milliseconds have no webhook beside them: only of all together it is known how much the webhooks took.
+  const of = (part: keyof Beside): number =>
+    beside ? Math.max(0, mean(asked.map((one) => one[part] - one.wall * beside[part]))) : middle((one) => one[part]);
   return {
-    cpu: middle(({ cpu }) => cpu),
-    loop: middle(({ loop }) => loop),
-    wall: middle(({ wall }) => wall),
+    cpu: of('cpu'),
+    loop: of('loop'),
+    wall,
     first: first.wall,
     bytes: first.bytes,
   };
 }
+
+const mean = (values: number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length;
+
+/** CPU that the service uses while `end` is waited for. */
+export async function usedUntil(service: Measured, end: Promise<unknown>): Promise<Beside> {
+  const [before, started] = [usedBy(service), performance.now()];
+  await end;
+  const [after, wall] = [usedBy(service), performance.now() - started];
+  return { cpu: (after.cpu - before.cpu) / wall, loop: (after.loop - before.loop) / wall };
+}
+
+const usedBy = ({ pid, server }: Measured): Beside => ({
+  cpu: cpuMilliseconds(pid) + (server === null ? 0 : familyCpu(server)),
+  loop: threadCpu(pid),
+});
 
 interface Once {
   cpu: number;
@@ -52,9 +81,9 @@ interface Once {
   bytes: number;
 }
 
-async function once({ url, pid, server, token, cookie }: Measured, path: string): Promise<Once> {
-  const cpu = (): number => cpuMilliseconds(pid) + (server === null ? 0 : familyCpu(server));
-  const [before, loopBefore, started] = [cpu(), threadCpu(pid), performance.now()];
+async function once(service: Measured, path: string): Promise<Once> {
+  const { url, token, cookie } = service;
+  const [before, started] = [usedBy(service), performance.now()];
   const headers = { authorization: `Bearer ${token}` };
   const response = await fetch(url + path, {
     headers: path.startsWith('/ui') ? { cookie } : headers,
@@ -65,7 +94,8 @@ async function once({ url, pid, server, token, cookie }: Measured, path: string)
   // An answer that took longer than the service allows: its time is the figure.
   if (response.status !== 200 && response.status !== 503)
     throw new Error(`${path} answered ${response.status}: ${Buffer.from(body).toString().slice(0, 300)}`);
-  return { cpu: cpu() - before, loop: threadCpu(pid) - loopBefore, wall, bytes: body.byteLength };
+  const after = usedBy(service);
+  return { cpu: after.cpu - before.cpu, loop: after.loop - before.loop, wall, bytes: body.byteLength };
 }
 
 const threadCpu = (pid: number): number =>
