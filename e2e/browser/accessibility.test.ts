@@ -103,6 +103,20 @@ test.each(LOOKS)('no page breaks a rule of axe: $theme at $width px', async (loo
   expect(found).toEqual({});
 });
 
+test('no page is wider than a phone, whatever is unfolded', async () => {
+  const page = await visit({ width: 390, height: 844 });
+  const wide: string[] = [];
+  for (const path of paths) {
+    await page.goto(path);
+    const width = await page.evaluate(() => {
+      for (const folded of document.querySelectorAll('details')) folded.open = true;
+      return document.documentElement.scrollWidth;
+    });
+    if (width > 390) wide.push(`${path}: ${width} px`);
+  }
+  expect(wide).toEqual([]);
+});
+
 test('a button without a name would not go unnoticed', async () => {
   const page = await visit({});
   await page.locator('main').evaluate((main) => main.append(document.createElement('button')));
