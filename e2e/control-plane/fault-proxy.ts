@@ -25,7 +25,7 @@ export interface Faults {
 export interface FaultProxy {
   url: string;
   faults: Faults;
-  /** Breaks off every watch that is open. */
+  /** Breaks off every watch that is open, or asked for. */
   cutWatches(): void;
   /** Requests that change something, but for leases, since the last call. */
   takeWrites(): string[];
@@ -61,8 +61,6 @@ export async function startFaultProxy(plane: ControlPlane, random: () => number)
   const passWatch = (answer: IncomingMessage, outgoing: ServerResponse) => {
     outgoing.writeHead(answer.statusCode ?? 502, { 'content-type': 'application/json' });
     outgoing.flushHeaders();
-    watches.add(outgoing);
-    outgoing.on('close', () => watches.delete(outgoing));
     let held: string | null = null;
     const send = (line: string) => outgoing.write(`${line}\n`);
     const lines = createInterface({ input: answer });
@@ -96,7 +94,11 @@ export async function startFaultProxy(plane: ControlPlane, random: () => number)
     const { method = 'GET', url = '/' } = incoming;
     const { gone, conflictEvery } = proxy.faults;
     const isWatch = url.includes('watch=true');
-    if (isWatch && gone) return answerGone(outgoing, gone);
+    if (isWatch) {
+      if (gone) return answerGone(outgoing, gone);
+      watches.add(outgoing);
+      outgoing.on('close', () => watches.delete(outgoing));
+    }
     if (method !== 'GET' && !url.includes('/leases')) writes.push(`${method} ${url}`);
     if (/\/status\b/.test(url) && conflictEvery !== undefined && ++statusWrites % conflictEvery === 0)
       return void outgoing
