@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { RpcClient } from '../testing/rpc-client.ts';
 import { until } from '../testing/until.ts';
 import { CONNECTION_LIMITS, isFull, type Peer } from './connection-limits.ts';
-import { RpcServer } from './rpc-server.ts';
+import { RpcServer, type RpcServerDeps } from './rpc-server.ts';
 
 const from = (token: string, address: string, count: number): Peer[] =>
   Array.from({ length: count }, () => ({ token, address }));
@@ -24,16 +24,14 @@ test.each<[string, Peer[], boolean]>([
   expect(isFull(open, { token: 'invoke', address: 'a' }, CONNECTION_LIMITS)).toBe(full);
 });
 
-test('a token that holds its connections gets no more, another one does, and a closed one makes room', async () => {
+async function startRpc(deps: Pick<RpcServerDeps, 'call' | 'maxFrameBytes'> & { limits: typeof CONNECTION_LIMITS }) {
   const rpc = new RpcServer({
     authenticate: (token) => ({ ok: true, token: token === 'approve' ? 'approve' : 'invoke', approves: 'own' }),
     allowedOrigins: [],
-    maxFrameBytes: 1000,
-    call: () => Promise.reject(new Error('nothing is called')),
     onGone: () => {},
     onAuthFailure: () => {},
     onBug: () => {},
-    limits: { all: 10, ofToken: 2, ofAddress: 2 },
+    ...deps,
   });
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -44,6 +42,15 @@ test('a token that holds its connections gets no more, another one does, and a c
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const connect = (token: string) => RpcClient.connect(url, { authorization: token });
+  return { rpc, connect };
+}
+
+test('a token that holds its connections gets no more, another one does, and a closed one makes room', async () => {
+  const { rpc, connect } = await startRpc({
+    call: () => Promise.reject(new Error('nothing is called')),
+    maxFrameBytes: 1000,
+    limits: { ...CONNECTION_LIMITS, all: 10, ofToken: 2, ofAddress: 2 },
+  });
   const [first] = await Promise.all([connect('invoke'), connect('invoke')]);
   await expect(connect('invoke')).rejects.toThrow('403');
   await connect('approve');
@@ -51,4 +58,30 @@ test('a token that holds its connections gets no more, another one does, and a c
   await until(() => rpc.size() === 2);
   await connect('invoke');
   expect(rpc.size()).toBe(3);
+});
+
+const MIB = 1024 * 1024;
+
+test('of clients that leave too much unread together, the one that left most is cut', async () => {
+  let answers = 0;
+  const { rpc, connect } = await startRpc({
+    call: async ({ method }) => {
+      answers += 1;
+      return { ok: true, json: JSON.stringify(method === 'long' ? 'x'.repeat(7 * MIB) : 'short') };
+    },
+    maxFrameBytes: 8 * MIB,
+    limits: { ...CONNECTION_LIMITS, unreadBytes: 8 * MIB },
+  });
+  const [idle, slow] = await Promise.all([connect('invoke'), connect('invoke')]);
+  for (const { socket } of [idle, slow]) socket.pause();
+  void idle.call('long');
+  void idle.call('long');
+  await until(() => answers === 2);
+  const long = slow.call('long');
+  await until(() => answers === 3);
+  const short = slow.call('short');
+  await until(() => rpc.size() === 1);
+  slow.socket.resume();
+  expect((await short).result).toBe('short');
+  expect(String((await long).result)).toHaveLength(7 * MIB);
 });

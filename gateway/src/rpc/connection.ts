@@ -18,6 +18,8 @@ export interface ConnectionDeps {
   handle: HandleRequest;
   onClosed: (connection: Connection) => void;
   onBug: (error: unknown) => void;
+  /** The peer is behind with reading; may cut connections. */
+  onUnread?: () => void;
   maxFrameBytes: number;
   /** The socket below, to send the frames of one turn of the event loop in one write. */
   stream: { cork(): void; uncork(): void };
@@ -25,6 +27,8 @@ export interface ConnectionDeps {
 
 const MAX_IN_FLIGHT = 1000;
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
+/** What a peer that reads may leave for a moment. */
+const MAX_UNSUSPICIOUS_BYTES = 32 * 1024;
 const MAX_DEPTH = 64;
 /** Bytes of a request beside its parameters. */
 const ENVELOPE_BYTES = 1000;
@@ -117,6 +121,17 @@ export class Connection {
     return this.inFlight > 0;
   }
 
+  /** Bytes that wait for the peer to read. */
+  unread(): number {
+    return this.isOpen() ? this.socket.bufferedAmount : 0;
+  }
+
+  /** Disconnects a peer that does not read, so that its buffer does not grow. */
+  cutSlow(): void {
+    this.socket.close(CLOSE_SLOW, 'reading too slowly');
+    this.socket.terminate();
+  }
+
   close(code: number, reason: string): void {
     this.socket.close(code, reason);
   }
@@ -186,13 +201,15 @@ export class Connection {
     else process.nextTick(() => this.flush());
   }
 
-  /** Disconnects a peer that does not read, so that its buffer does not grow. */
+  private isOpen(): boolean {
+    return this.socket.readyState === this.socket.OPEN;
+  }
+
   private write(text: string): void {
-    if (this.socket.readyState !== this.socket.OPEN) return;
-    if (this.socket.bufferedAmount > MAX_BUFFERED_BYTES) {
-      this.socket.close(CLOSE_SLOW, 'reading too slowly');
-      return this.socket.terminate();
-    }
+    const unread = this.unread();
+    if (unread > MAX_BUFFERED_BYTES) return this.cutSlow();
+    if (unread > MAX_UNSUSPICIOUS_BYTES) this.deps.onUnread?.();
+    if (!this.isOpen()) return;
     if (!this.corked) {
       this.corked = true;
       this.deps.stream.cork();

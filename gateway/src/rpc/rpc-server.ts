@@ -99,12 +99,26 @@ export class RpcServer {
           this.deps.onGone(watcher);
         },
         onBug: this.deps.onBug,
+        onUnread: () => this.boundUnread(),
         maxFrameBytes: this.deps.maxFrameBytes,
         stream: socket,
       });
       const watcher = watcherOf(connection, who.approves, peer);
       this.connections.set(connection, peer);
     });
+  }
+
+  /** Cuts those that left most unread, so that nobody else is the victim of many that do not read. */
+  private boundUnread(): void {
+    const { unreadBytes } = this.deps.limits ?? CONNECTION_LIMITS;
+    let sum = 0;
+    for (const connection of this.connections.keys()) sum += connection.unread();
+    if (sum <= unreadBytes) return;
+    for (const connection of [...this.connections.keys()].toSorted((a, b) => b.unread() - a.unread())) {
+      if (sum <= unreadBytes) return;
+      sum -= connection.unread();
+      connection.cutSlow();
+    }
   }
 
   private refusal(request: IncomingMessage): Refusal | null {
