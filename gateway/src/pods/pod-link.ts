@@ -2,8 +2,8 @@ import { type RpcRequest, type RpcResponse, rpcError } from '@signalbox/crds';
 import { WebSocket } from 'ws';
 import { Connection, type HandleRequest, type RpcReply } from '../rpc/connection.ts';
 import {
-  MAX_RUNNER_FRAME_BYTES,
   RUNNER_CONFIGURE,
+  RUNNER_FRAME,
   RUNNER_STATE,
   type RunnerConfiguration,
   RunnerState,
@@ -70,7 +70,7 @@ export class PodLink {
     const socket = new WebSocket(this.url, {
       headers: { authorization: `Bearer ${this.deps.token()}` },
       perMessageDeflate: false,
-      maxPayload: MAX_RUNNER_FRAME_BYTES,
+      maxPayload: RUNNER_FRAME.maxFrameBytes,
       handshakeTimeout: DIAL_TIMEOUT_MS,
       followRedirects: false,
     });
@@ -120,7 +120,7 @@ export class PodLink {
         request.method === RUNNER_STATE ? this.said(request) : this.deps.handle(request, from),
       onClosed: () => {},
       onBug: this.deps.onBug,
-      maxFrameBytes: MAX_RUNNER_FRAME_BYTES,
+      ...RUNNER_FRAME,
       stream,
     });
     socket.once('open', () => {

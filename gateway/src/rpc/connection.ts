@@ -8,6 +8,7 @@ import {
   type RpcResponse,
 } from '@signalbox/crds';
 import type { RawData, WebSocket } from 'ws';
+import { valuesIn } from '../models/bound-values.ts';
 
 /** The answer to a request of the peer: a result, or an error object. */
 export type HandleRequest = (request: RpcRequest, connection: Connection) => Promise<RpcReply>;
@@ -21,6 +22,8 @@ export interface ConnectionDeps {
   /** The peer is behind with reading; may cut connections. */
   onUnread?: () => void;
   maxFrameBytes: number;
+  /** Both ways, counted before a frame is parsed: of 8 MiB that alone may take a second. */
+  maxFrameValues?: number;
   /** The socket below, to send the frames of one turn of the event loop in one write. */
   stream: { cork(): void; uncork(): void };
 }
@@ -36,6 +39,7 @@ const ENVELOPE_BYTES = 1000;
 const EVENT_DELAY_MS = 5;
 const CLOSE_SLOW = 1013;
 const CLOSE_UNSUPPORTED = 1003;
+const CLOSE_TOO_BIG = 1009;
 
 interface PendingRequest {
   resolve: (response: RpcResponse) => void;
@@ -82,10 +86,9 @@ export class Connection {
   /** Sends a request; rejects when the connection or `signal` ends first, or the request is too large. */
   request(method: string, params: unknown, signal: AbortSignal): Promise<RpcResponse> {
     const id = `s${this.nextId++}`;
-    const { maxFrameBytes } = this.deps;
     const text = JSON.stringify({ jsonrpc: '2.0', id, method, params });
-    if (!isOneFrame(text, maxFrameBytes)) {
-      const error = rpcError('invalid_params', `the request does not fit a frame of ${maxFrameBytes} bytes`);
+    if (!isOneFrame(text, this.deps)) {
+      const error = rpcError('invalid_params', `the request ${unfit(this.deps)}`);
       return Promise.resolve({ jsonrpc: '2.0', id, error });
     }
     return new Promise((resolve, reject) => {
@@ -142,7 +145,13 @@ export class Connection {
 
   private receive(data: RawData, isBinary: boolean): void {
     if (isBinary) return this.socket.close(CLOSE_UNSUPPORTED, 'text frames only');
-    const frame = decodeFrame((data as Buffer).toString('utf8'), this.deps.maxFrameBytes);
+    const text = (data as Buffer).toString('utf8');
+    if (holdsTooMany(text, this.deps)) {
+      this.socket.close(CLOSE_TOO_BIG, 'too many values');
+      // As `ws` does where a frame has too many bytes.
+      return void this.socket.emit('error', new Error(`a frame had more than ${this.deps.maxFrameValues} values`));
+    }
+    const frame = decodeFrame(text, this.deps.maxFrameBytes);
     if (!frame.ok) return this.sendError(frame.id, frame.error);
     if (frame.kind === 'response') return this.settle(frame.message);
     if (nestsDeeper(frame.message.params, MAX_DEPTH)) {
@@ -166,7 +175,7 @@ export class Connection {
     try {
       const reply = await this.deps.handle(request, this);
       if (request.id === undefined) return;
-      this.send(encodeReply(request.id, encoded(reply), this.deps.maxFrameBytes));
+      this.send(encodeReply(request.id, encoded(reply), this.deps));
     } catch (error) {
       this.deps.onBug(error);
       this.sendError(id, rpcError('internal', 'the request failed inside the gateway'));
@@ -249,17 +258,15 @@ function encoded(reply: RpcReply): EncodedReply {
   return { ok: reply.ok, json: JSON.stringify(reply.ok ? reply.result : reply.error) };
 }
 
+type FrameLimits = Pick<ConnectionDeps, 'maxFrameBytes' | 'maxFrameValues'>;
+
 /** A reply that fits a frame: the trace of a larger one is left out first. */
-function encodeReply(id: RpcId, { ok, json }: EncodedReply, maxBytes: number): string {
+function encodeReply(id: RpcId, { ok, json }: EncodedReply, limits: FrameLimits): string {
   const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${ok ? 'result' : 'error'}":${json}}`;
-  if (isOneFrame(text, maxBytes)) return text;
+  if (isOneFrame(text, limits)) return text;
   const cut = JSON.stringify({ jsonrpc: '2.0', id, ...withoutTrace(ok, json) });
-  if (isOneFrame(cut, maxBytes)) return cut;
-  return JSON.stringify({
-    jsonrpc: '2.0',
-    id,
-    error: rpcError('output_invalid', `the answer does not fit a frame of ${maxBytes} bytes`),
-  });
+  if (isOneFrame(cut, limits)) return cut;
+  return JSON.stringify({ jsonrpc: '2.0', id, error: rpcError('output_invalid', `the answer ${unfit(limits)}`) });
 }
 
 function withoutTrace(ok: boolean, json: string) {
@@ -269,7 +276,18 @@ function withoutTrace(ok: boolean, json: string) {
   return { error: { ...error, data: { ...error.data, ...cut } } };
 }
 
-/** Counts bytes only where the length in characters leaves a doubt. */
-function isOneFrame(text: string, maxBytes: number): boolean {
-  return text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes;
+/** Counts only where the length in characters leaves a doubt. */
+function isOneFrame(text: string, limits: FrameLimits): boolean {
+  const { maxFrameBytes } = limits;
+  const fits = text.length * 3 <= maxFrameBytes || Buffer.byteLength(text) <= maxFrameBytes;
+  return fits && !holdsTooMany(text, limits);
+}
+
+function holdsTooMany(text: string, { maxFrameValues = Infinity }: FrameLimits): boolean {
+  return text.length > maxFrameValues && valuesIn(text) > maxFrameValues;
+}
+
+function unfit({ maxFrameBytes, maxFrameValues }: FrameLimits): string {
+  const values = maxFrameValues === undefined ? '' : ` and ${maxFrameValues} values`;
+  return `does not fit a frame of ${maxFrameBytes} bytes${values}`;
 }

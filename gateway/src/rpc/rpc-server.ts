@@ -15,6 +15,7 @@ export interface RpcServerDeps {
   /** Browser origins that may connect; a client without the header is not a browser. */
   allowedOrigins: readonly string[];
   maxFrameBytes: number;
+  maxFrameValues?: number;
   call: CallMethod;
   onGone: (watcher: RunWatcher) => void;
   onAuthFailure: OnAuthFailure;
@@ -101,6 +102,7 @@ export class RpcServer {
         onBug: this.deps.onBug,
         onUnread: () => this.boundUnread(),
         maxFrameBytes: this.deps.maxFrameBytes,
+        maxFrameValues: this.deps.maxFrameValues,
         stream: socket,
       });
       const watcher = watcherOf(connection, who.approves, peer);

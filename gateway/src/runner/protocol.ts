@@ -4,7 +4,7 @@ import type { ModelCall } from '../models/model.ts';
 import { MAX_NAME_CHARS } from '../tools/tool.ts';
 
 /** The messages between gateway and runner beyond `/rpc`. Both run the same version, so nested types are not checked again. */
-export const MAX_RUNNER_FRAME_BYTES = 8 * 1024 * 1024;
+export const RUNNER_FRAME = { maxFrameBytes: 8 * 1024 * 1024, maxFrameValues: 200_000 };
 
 /** Gateway to runner, before a run and whenever it changed. */
 export const RUNNER_CONFIGURE = 'runner.configure';

@@ -19,7 +19,7 @@ import { RunService } from '../runs/run-service.ts';
 import { Announcer } from './announcer.ts';
 import { gatewayOf } from './ask-gateway.ts';
 import { PodTools } from './pod-tools.ts';
-import { MAX_RUNNER_FRAME_BYTES, RUNNER_CONFIGURE, RunnerConfiguration } from './protocol.ts';
+import { RUNNER_CONFIGURE, RUNNER_FRAME, RunnerConfiguration } from './protocol.ts';
 import type { RunnerSettings } from './settings.ts';
 
 export interface RunnerOptions {
@@ -113,7 +113,7 @@ export async function startRunner({ settings, version, log }: RunnerOptions): Pr
   const rpc = new RpcServer({
     authenticate: createRunnerAuthenticate({ agent: settings.agent, keys: settings.publicKeys, now: Date.now }),
     allowedOrigins: [],
-    maxFrameBytes: MAX_RUNNER_FRAME_BYTES,
+    ...RUNNER_FRAME,
     call: async (request, watcher) =>
       request.method === RUNNER_CONFIGURE ? configure(request, watcher) : methods(request, watcher),
     onGone: (watcher) => {

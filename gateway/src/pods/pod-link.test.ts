@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { until } from '../testing/until.ts';
+import { PodLink } from './pod-link.ts';
+
+/** A link to a pod that says what it wants, and the pod's side of it. */
+async function linked() {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  await once(server, 'listening');
+  const downs: string[] = [];
+  const link = new PodLink({
+    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    token: () => 'token',
+    handle: ({ params }) => Promise.resolve({ ok: true, result: params }),
+    onOpen: () => {},
+    onDown: (reason) => downs.push(reason),
+    onBug: (error) => expect.unreachable(String(error)),
+  });
+  onTestFinished(() => {
+    link.close();
+    server.close();
+  });
+  const connected = once(server, 'connection') as Promise<[WebSocket]>;
+  link.dial();
+  const [pod] = await connected;
+  await until(() => link.isOpen());
+  return { link, pod, downs };
+}
+
+const request = (params: string) => `{"jsonrpc":"2.0","id":1,"method":"model.generate","params":${params}}`;
+const values = (count: number) => `[${'0,'.repeat(count - 2)}0]`;
+
+test('a message of a pod with too many values is not parsed, and the link goes down', async () => {
+  const { link, pod, downs } = await linked();
+  const parse = vi.spyOn(JSON, 'parse');
+  onTestFinished(() => parse.mockRestore());
+  pod.send(request(values(200_001)));
+  const [code] = await once(pod, 'close');
+  expect([code, downs, link.isOpen()]).toEqual([1009, ['a frame had more than 200000 values'], false]);
+  expect(parse).not.toHaveBeenCalled();
+});
+
+test('one with as many as fit is answered', async () => {
+  const { pod } = await linked();
+  const answered = once(pod, 'message');
+  pod.send(request(values(199_990)));
+  expect(JSON.parse(String((await answered)[0]))).toMatchObject({ id: 1, result: expect.any(Array) });
+});
+
+test('a request with too many values is refused here, and a text is one value', async () => {
+  const { link, pod } = await linked();
+  pod.on('message', (data) =>
+    pod.send(`{"jsonrpc":"2.0","id":${JSON.stringify(JSON.parse(String(data)).id)},"result":1}`),
+  );
+  const ask = (params: unknown) => link.request('agent.run', params, AbortSignal.timeout(50_000));
+  expect((await ask(Array(200_001).fill(0))).error?.message).toContain('8388608 bytes and 200000 values');
+  expect((await ask({ input: '[,'.repeat(1_000_000) })).result).toBe(1);
+});
