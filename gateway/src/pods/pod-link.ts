@@ -1,6 +1,8 @@
+import type { Duplex } from 'node:stream';
 import { type RpcRequest, type RpcResponse, rpcError } from '@signalbox/crds';
 import { WebSocket } from 'ws';
 import { Connection, type HandleRequest, type RpcReply } from '../rpc/connection.ts';
+import { readInTurns } from '../rpc/read-in-turns.ts';
 import {
   RUNNER_CONFIGURE,
   RUNNER_FRAME,
@@ -114,7 +116,8 @@ export class PodLink {
     this.socket?.terminate();
   }
 
-  private upgraded(socket: WebSocket, stream: { cork(): void; uncork(): void }): void {
+  private upgraded(socket: WebSocket, stream: Duplex): void {
+    readInTurns(stream);
     const connection = new Connection(socket, {
       handle: async (request, from) =>
         request.method === RUNNER_STATE ? this.said(request) : this.deps.handle(request, from),

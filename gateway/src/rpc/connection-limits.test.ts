@@ -1,11 +1,7 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
-import { RpcClient } from '../testing/rpc-client.ts';
+import { expect, test } from 'vitest';
+import { startTestRpc } from '../testing/start-test-rpc.ts';
 import { until } from '../testing/until.ts';
 import { CONNECTION_LIMITS, isFull, type Peer } from './connection-limits.ts';
-import { RpcServer, type RpcServerDeps } from './rpc-server.ts';
 
 const from = (token: string, address: string, count: number): Peer[] =>
   Array.from({ length: count }, () => ({ token, address }));
@@ -24,39 +20,17 @@ test.each<[string, Peer[], boolean]>([
   expect(isFull(open, { token: 'invoke', address: 'a' }, CONNECTION_LIMITS)).toBe(full);
 });
 
-async function startRpc(deps: Pick<RpcServerDeps, 'call' | 'maxFrameBytes'> & { limits: typeof CONNECTION_LIMITS }) {
-  const rpc = new RpcServer({
-    authenticate: (token) => ({ ok: true, token: token === 'approve' ? 'approve' : 'invoke', approves: 'own' }),
-    allowedOrigins: [],
-    onGone: () => {},
-    onAuthFailure: () => {},
-    onBug: () => {},
-    ...deps,
-  });
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  rpc.attach(server);
-  onTestFinished(async () => {
-    await rpc.close();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const connect = (token: string) => RpcClient.connect(url, { authorization: token });
-  return { rpc, connect };
-}
-
 test('a token that holds its connections gets no more, another one does, and a closed one makes room', async () => {
-  const { rpc, connect } = await startRpc({
+  const { rpc, connect } = await startTestRpc({
     call: () => Promise.reject(new Error('nothing is called')),
-    maxFrameBytes: 1000,
     limits: { ...CONNECTION_LIMITS, all: 10, ofToken: 2, ofAddress: 2 },
   });
-  const [first] = await Promise.all([connect('invoke'), connect('invoke')]);
-  await expect(connect('invoke')).rejects.toThrow('403');
+  const [first] = await Promise.all([connect(), connect()]);
+  await expect(connect()).rejects.toThrow('403');
   await connect('approve');
   first.close();
   await until(() => rpc.size() === 2);
-  await connect('invoke');
+  await connect();
   expect(rpc.size()).toBe(3);
 });
 
@@ -64,7 +38,7 @@ const MIB = 1024 * 1024;
 
 test('of clients that leave too much unread together, the one that left most is cut', async () => {
   let answers = 0;
-  const { rpc, connect } = await startRpc({
+  const { rpc, connect } = await startTestRpc({
     call: async ({ method }) => {
       answers += 1;
       return { ok: true, json: JSON.stringify(method === 'long' ? 'x'.repeat(7 * MIB) : 'short') };
@@ -72,7 +46,7 @@ test('of clients that leave too much unread together, the one that left most is 
     maxFrameBytes: 8 * MIB,
     limits: { ...CONNECTION_LIMITS, unreadBytes: 8 * MIB },
   });
-  const [idle, slow] = await Promise.all([connect('invoke'), connect('invoke')]);
+  const [idle, slow] = await Promise.all([connect(), connect()]);
   for (const { socket } of [idle, slow]) socket.pause();
   void idle.call('long');
   void idle.call('long');

@@ -8,6 +8,7 @@ import type { RunWatcher } from '../runs/run.ts';
 import { CONNECTION_LIMITS, isFull, type Peer } from './connection-limits.ts';
 import { Connection } from './connection.ts';
 import type { CallMethod } from './methods.ts';
+import { readInTurns } from './read-in-turns.ts';
 import { watcherOf } from './watcher.ts';
 
 export interface RpcServerDeps {
@@ -92,6 +93,7 @@ export class RpcServer {
     const peer = { token: who.token, address: request.socket.remoteAddress ?? '' };
     const refused = this.refusal(request) ?? this.excess(peer);
     if (refused) return refuse(socket, refused.type, refused.message);
+    readInTurns(socket);
     this.upgrader.handleUpgrade(request, socket, head, (webSocket) => {
       const connection: Connection = new Connection(webSocket, {
         handle: (message) => this.deps.call(message, watcher),
