@@ -22,8 +22,8 @@ export interface ConnectionDeps {
   /** The peer is behind with reading; may cut connections. */
   onUnread?: () => void;
   maxFrameBytes: number;
-  /** Both ways, counted before a frame is parsed: of 8 MiB that alone may take a second. */
-  maxFrameValues?: number;
+  /** Both ways, counted before a frame is parsed: that alone may take a second. */
+  maxFrameValues: number;
   /** The socket below, to send the frames of one turn of the event loop in one write. */
   stream: { cork(): void; uncork(): void };
 }
@@ -283,11 +283,10 @@ function isOneFrame(text: string, limits: FrameLimits): boolean {
   return fits && !holdsTooMany(text, limits);
 }
 
-function holdsTooMany(text: string, { maxFrameValues = Infinity }: FrameLimits): boolean {
+function holdsTooMany(text: string, { maxFrameValues }: FrameLimits): boolean {
   return text.length > maxFrameValues && valuesIn(text) > maxFrameValues;
 }
 
 function unfit({ maxFrameBytes, maxFrameValues }: FrameLimits): string {
-  const values = maxFrameValues === undefined ? '' : ` and ${maxFrameValues} values`;
-  return `does not fit a frame of ${maxFrameBytes} bytes${values}`;
+  return `does not fit a frame of ${maxFrameBytes} bytes and ${maxFrameValues} values`;
 }

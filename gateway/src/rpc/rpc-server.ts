@@ -16,7 +16,7 @@ export interface RpcServerDeps {
   /** Browser origins that may connect; a client without the header is not a browser. */
   allowedOrigins: readonly string[];
   maxFrameBytes: number;
-  maxFrameValues?: number;
+  maxFrameValues: number;
   call: CallMethod;
   onGone: (watcher: RunWatcher) => void;
   onAuthFailure: OnAuthFailure;

@@ -11,6 +11,7 @@ export async function startTestRpc(deps: Pick<RpcServerDeps, 'call'> & Partial<R
     authenticate: (token) => ({ ok: true, token: token === 'approve' ? 'approve' : 'invoke', approves: 'own' }),
     allowedOrigins: [],
     maxFrameBytes: 1024 * 1024,
+    maxFrameValues: 50_000,
     onGone: () => {},
     onAuthFailure: () => {},
     onBug: () => {},
