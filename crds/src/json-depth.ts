@@ -31,3 +31,18 @@ export function holdsMore(value: unknown, max: number): boolean {
   }
   return false;
 }
+
+const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = [...'"\\,[{'].map((sign) => sign.charCodeAt(0));
+
+/** The signs before values in a JSON text, outside its strings. */
+export function valuesIn(text: string): number {
+  let values = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) inString = !inString;
+    else if (inString) at += char === BACKSLASH ? 1 : 0;
+    else if (char === COMMA || char === BRACKET || char === BRACE) values += 1;
+  }
+  return values;
+}

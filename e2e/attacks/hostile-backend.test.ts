@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { call } from '../support/call.ts';
@@ -14,6 +15,12 @@ import { MAX_HEALTH_MS, probeHealth } from './probe-health.ts';
 const scratch = scratchDirectory('hostile-backend-');
 const TOKEN = 'admin-of-the-test';
 const DEEP = '['.repeat(100_000) + ']'.repeat(100_000);
+/** A megabyte that takes long to read, and longer to describe where it is not what is expected. */
+const WIDE = `[${'1,'.repeat(500_000)}1]`;
+/** A megabyte of messages that are no JSON. */
+const NOISE = Buffer.from([0x81, 1, 'x'.charCodeAt(0)])
+  .toString('latin1')
+  .repeat(350_000);
 let backend: WebSocketServer;
 let service: Service;
 
@@ -49,8 +56,12 @@ const NAMES = Object.keys(AGENTS);
 /** Branches of the one that names another model each time. */
 const BRANCHES = 200;
 
-function answer(socket: WebSocket, { id, method, params }: Asked): void {
+function answer(socket: WebSocket, { id, method, params }: Asked, stream: Duplex): void {
+  if (method === 'agents.list')
+    socket.send(`{"jsonrpc":"2.0","id":${id},"result":{"agents":[{"name":"a","model":"m","warnings":${WIDE}}]}}`);
   if (method !== 'agent.run') return;
+  if (params.agent === 'wide') return socket.send(`{"result": ${WIDE}, "jsonrpc": "2.0", "id": ${id}}`);
+  if (params.agent === 'noisy') stream.write(NOISE, 'latin1');
   const say = (message: object | string) =>
     socket.send(typeof message === 'string' ? message : JSON.stringify({ jsonrpc: '2.0', ...message }));
   const output = { confidence: 0.9, summary: 'fine' };
@@ -60,12 +71,12 @@ function answer(socket: WebSocket, { id, method, params }: Asked): void {
 
 beforeAll(async () => {
   backend = new WebSocketServer({ host: '127.0.0.1', port: 0 });
-  backend.on('connection', (socket) =>
-    socket.on('message', (data) => answer(socket, JSON.parse(String(data)) as Asked)),
+  backend.on('connection', (socket, { socket: stream }) =>
+    socket.on('message', (data) => answer(socket, JSON.parse(String(data)) as Asked, stream)),
   );
   await once(backend, 'listening');
   mkdirSync(join(scratch.path, 'pipelines'));
-  for (const agent of NAMES) {
+  for (const agent of [...NAMES, 'wide', 'noisy']) {
     const asks = { executor: 'external', agent, prompt_template: 'Look', timeout_seconds: 60 };
     const each = { over: 'metadata.list', max_items: BRANCHES, max_parallel: 50, step: asks };
     const step = agent === 'namer' ? { name: 'each', fan_out: each } : { name: 'look', ...asks };
@@ -99,20 +110,22 @@ interface Run {
   error: { message: string } | null;
 }
 
+async function runOf(name: string): Promise<Run> {
+  const { body } = await ask<{ run_id: string }>(`/pipelines/${name}/run`, {
+    summary: `sent by ${name}`,
+    data: { list: Array.from({ length: BRANCHES }, (_, at) => at) },
+  });
+  const ended = async () => {
+    const run = (await ask<Run>(`/runs/${body.run_id}`)).body;
+    return run.status !== 'running' && run;
+  };
+  return waitFor(ended, { what: `the end of ${name}` });
+}
+
 test('a backend that sends what it likes ends its own runs and nothing else', async () => {
   const health = probeHealth(service.url);
   const runs = new Map<string, Run>();
-  for (const name of NAMES) {
-    const { body } = await ask<{ run_id: string }>(`/pipelines/${name}/run`, {
-      summary: `sent by ${name}`,
-      data: { list: Array.from({ length: BRANCHES }, (_, at) => at) },
-    });
-    const ended = async () => {
-      const run = (await ask<Run>(`/runs/${body.run_id}`)).body;
-      return run.status !== 'running' && run;
-    };
-    runs.set(name, await waitFor(ended, { what: `the end of ${name}` }));
-  }
+  for (const name of NAMES) runs.set(name, await runOf(name));
   expect([...runs].map(([name, { status }]) => [name, status])).toEqual([
     ['deep', 'completed'],
     ['forger', 'completed'],
@@ -137,6 +150,16 @@ test('a backend that sends what it likes ends its own runs and nothing else', as
   expect((await ask<{ total: number }>(`/approvals?run=${asker}`)).body.total).toBeLessThanOrEqual(64);
   expect(service.logs.filter(({ level }) => level === 'error').map(({ raw }) => raw)).toEqual([]);
   expect(service.logs.filter(({ msg }) => msg?.includes('could not be made findable'))).toEqual([]);
+  expect(health.slowest()).toBeLessThan(MAX_HEALTH_MS);
+  health.stop();
+});
+
+test('a backend that sends messages without a pause, or one of half a million values, holds nobody up', async () => {
+  const health = probeHealth(service.url);
+  expect(await runOf('noisy')).toMatchObject({ status: 'completed' });
+  expect(await runOf('wide')).toMatchObject({ status: 'failed' });
+  const { status, body } = await ask<{ errors: object }>('/agents');
+  expect([status, body.errors]).toEqual([200, { external: 'the message has more than 50000 values' }]);
   expect(health.slowest()).toBeLessThan(MAX_HEALTH_MS);
   health.stop();
 });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { RpcResponse } from '@signalbox/crds';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { openSocket, type Pulse } from './rpc-socket.ts';
@@ -18,19 +19,20 @@ async function connect(answers: boolean, pulse: Pulse) {
   const connected = once(backend, 'connection');
   const gone = Promise.withResolvers<string>();
   const nothing = () => undefined;
+  const responses: RpcResponse[] = [];
   const url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}/rpc`;
   const opened = Promise.withResolvers<void>();
   const events = {
     open: opened.resolve,
     closed: gone.resolve,
-    response: nothing,
+    response: (message: RpcResponse) => void responses.push(message),
     notification: nothing,
     request: nothing,
   };
   const socket = openSocket({ url, token: '', pulse }, events);
   const [client] = (await connected) as [WebSocket];
   await opened.promise;
-  return { backend, client, socket, gone: gone.promise };
+  return { backend, client, socket, gone: gone.promise, responses };
 }
 
 test('a backend that sends no pings is pinged, and stays connected', async () => {
@@ -61,5 +63,23 @@ test('a backend that does not read what it asks for is given up', async () => {
   const long = 'x'.repeat(10_000);
   for (let count = 0; count < 6_000; count++) socket.answer(long);
   expect(await gone).toContain('closed');
+  backend.close();
+});
+
+test('an answer of too many values is not parsed, and its call hears so', async () => {
+  const { backend, client, socket, responses } = await connect(true, { pingEveryMs: 10_000, silenceMs: 10_000 });
+  const many = `[${'1,'.repeat(60_000)}1]`;
+  client.send(`{"jsonrpc": "2.0", "id": 1, "result": ${many}}`);
+  client.send(`{"result":${many},"id":2}`);
+  client.send(`{"jsonrpc":"2.0","id":3,"method":"tool.request_approval","params":${many}}`);
+  client.send('{"jsonrpc":"2.0","id":4,"result":"in order"}');
+  await expect
+    .poll(() => responses.map(({ id, error }) => [id, error?.message]))
+    .toEqual([
+      [1, 'the message has more than 50000 values'],
+      [2, 'the message has more than 50000 values'],
+      [4, undefined],
+    ]);
+  socket.close();
   backend.close();
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { decodeFrame, MAX_FRAME_BYTES, type RpcResponse } from '@signalbox/crds';
+import { decodeFrame, MAX_FRAME_BYTES, MAX_FRAME_VALUES, rpcError, type RpcResponse, valuesIn } from '@signalbox/crds';
+import { readInTurns } from '@signalbox/crds/process/read-in-turns';
 import { WebSocket } from 'ws';
 
 export interface SocketOptions {
@@ -61,6 +62,7 @@ export function openSocket(options: SocketOptions, events: SocketEvents): RpcSoc
   let stream: Socket | null = null;
   socket.on('upgrade', (response) => {
     stream = response.socket;
+    readInTurns(stream);
   });
   socket.on('open', events.open);
   socket.on('ping', () => silence.refresh());
@@ -84,7 +86,9 @@ export function openSocket(options: SocketOptions, events: SocketEvents): RpcSoc
   socket.on('message', (data: Buffer, isBinary) => {
     silence.refresh();
     if (isBinary) return;
-    const frame = decodeFrame(data.toString('utf8'));
+    const text = data.toString('utf8');
+    if (text.length > MAX_FRAME_VALUES && valuesIn(text) > MAX_FRAME_VALUES) return refuse(text, events);
+    const frame = decodeFrame(text);
     if (!frame.ok) return;
     if (frame.kind === 'response') return events.response(frame.message);
     const { id, method, params } = frame.message;
@@ -103,6 +107,21 @@ export function openSocket(options: SocketOptions, events: SocketEvents): RpcSoc
     },
     close: () => socket.close(),
   };
+}
+
+const TOO_MANY = `the message has more than ${MAX_FRAME_VALUES} values`;
+/** The number of an answer, where JSON-RPC libraries write it. */
+const ANSWERED = [
+  /^\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,15})\s*,\s*"(?:result|error)"\s*:/,
+  /^\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"(?:result|error)"\s*:[^]*"id"\s*:\s*(\d{1,15})\s*\}$/,
+];
+
+/** A message that is not parsed: who waits for it hears that it is of no use. */
+function refuse(text: string, { response }: Pick<SocketEvents, 'response'>): void {
+  for (const form of ANSWERED) {
+    const id = form.exec(text)?.[1];
+    if (id) return response({ jsonrpc: '2.0', id: Number(id), error: rpcError('output_invalid', TOO_MANY) });
+  }
 }
 
 /** Frames of one turn of the event loop leave in one write. */

@@ -3,6 +3,8 @@ import { nestsDeeper } from '../json-depth.ts';
 
 /** Frames between clients and a gateway or any other agent backend. */
 export const MAX_FRAME_BYTES = 1024 * 1024;
+/** Counted before a frame is parsed, which alone may take a second. */
+export const MAX_FRAME_VALUES = 50_000;
 
 /** JSON-RPC error codes of `/rpc`; `retryable` tells a client whether the same call may succeed later. */
 export const RPC_ERRORS = {

@@ -1,6 +1,5 @@
-import { MAX_FRAME_BYTES } from '@signalbox/crds';
+import { MAX_FRAME_BYTES, MAX_FRAME_VALUES } from '@signalbox/crds';
 import { keylessModels } from '../agents/validate.ts';
-import { MAX_VALUES } from '../models/bound-values.ts';
 import { createMethods } from '../rpc/methods.ts';
 import { RpcServer } from '../rpc/rpc-server.ts';
 import type { Stages, OpenedAgents } from './stages.ts';
@@ -22,7 +21,7 @@ export function openRpc({ config, version, agents, runs, metrics, access }: Omit
     ...access,
     allowedOrigins: config.server.allowed_origins,
     maxFrameBytes: MAX_FRAME_BYTES,
-    maxFrameValues: MAX_VALUES,
+    maxFrameValues: MAX_FRAME_VALUES,
     call: methods,
     onGone: (watcher) => runs.unwatch(watcher),
   });

@@ -1,4 +1,5 @@
-import { MAX_VALUES, valuesIn } from './bound-values.ts';
+import { valuesIn } from '@signalbox/crds';
+import { MAX_VALUES } from './bound-values.ts';
 import { BrokenAnswer } from './failure.ts';
 import type { ModelReply } from './model.ts';
 

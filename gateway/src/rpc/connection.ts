@@ -6,9 +6,9 @@ import {
   type RpcId,
   type RpcRequest,
   type RpcResponse,
+  valuesIn,
 } from '@signalbox/crds';
 import type { RawData, WebSocket } from 'ws';
-import { valuesIn } from '../models/bound-values.ts';
 
 /** The answer to a request of the peer: a result, or an error object. */
 export type HandleRequest = (request: RpcRequest, connection: Connection) => Promise<RpcReply>;

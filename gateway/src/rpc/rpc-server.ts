@@ -2,13 +2,13 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorType, errorBody, ERROR_STATUS } from '@signalbox/crds';
 import { endWith } from '@signalbox/crds/process/client-error';
+import { readInTurns } from '@signalbox/crds/process/read-in-turns';
 import { WebSocketServer } from 'ws';
 import { type Authenticate, grants, type OnAuthFailure } from '../identity/authenticate.ts';
 import type { RunWatcher } from '../runs/run.ts';
 import { CONNECTION_LIMITS, isFull, type Peer } from './connection-limits.ts';
 import { Connection } from './connection.ts';
 import type { CallMethod } from './methods.ts';
-import { readInTurns } from './read-in-turns.ts';
 import { watcherOf } from './watcher.ts';
 
 export interface RpcServerDeps {

@@ -1,6 +1,7 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
-import { MAX_VALUES, valuesIn } from '../models/bound-values.ts';
+import { valuesIn } from '@signalbox/crds';
+import { MAX_VALUES } from '../models/bound-values.ts';
 import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
 import { IncomingGuard } from './incoming-guard.ts';
 import { LineReader } from './line-reader.ts';
