@@ -1,18 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { call } from '../support/call.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { type Look, logIn, openPage } from './chromium.ts';
+import { violations } from './axe.ts';
+import { type Look, LOOKS, logIn, openPage } from './chromium.ts';
 import { openSite, type Site } from './site.ts';
-
-const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
-const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-
-interface Axe {
-  run(root: Document, options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
-}
 
 const PLACES = [
   ['', 'runs', 'approvals', 'deliveries', 'pipelines', 'steps', 'agents', 'tools', 'schedules', 'validate'],
@@ -74,23 +66,6 @@ async function visit(look: Look) {
   await logIn(opened.page, site.tokens.admin);
   return opened.page;
 }
-
-/** What axe finds, as rule and element. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  return page.evaluate(async (values) => {
-    const { axe } = window as unknown as { axe: Axe };
-    const { violations: found } = await axe.run(document, { runOnly: { type: 'tag', values } });
-    return found.flatMap(({ id, nodes }) => nodes.slice(0, 5).map(({ html }) => `${id}: ${html.slice(0, 160)}`));
-  }, TAGS);
-}
-
-const LOOKS: Look[] = [
-  { theme: 'light', width: 1440 },
-  { theme: 'dark', width: 1440 },
-  { theme: 'light', width: 390, height: 844 },
-  { theme: 'dark', width: 390, height: 844 },
-];
 
 test.each(LOOKS)('no page breaks a rule of axe: $theme at $width px', async (look) => {
   const page = await visit(look);

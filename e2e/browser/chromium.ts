@@ -35,6 +35,14 @@ export interface Look {
   javaScriptEnabled?: boolean;
 }
 
+/** Both themes, at a desk and on a phone. */
+export const LOOKS: Look[] = [
+  { theme: 'light', width: 1440 },
+  { theme: 'dark', width: 1440 },
+  { theme: 'light', width: 390, height: 844 },
+  { theme: 'dark', width: 390, height: 844 },
+];
+
 /** A fresh profile with one page that remembers whatever went wrong in it. */
 export async function openPage(browser: Browser, baseURL: string, look: Look = {}): Promise<Watched> {
   const context = await browser.newContext({

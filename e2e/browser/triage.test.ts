@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { alertmanagerPayload } from '../demo/alert.ts';
 import { call } from '../support/call.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { logIn, openPage } from './chromium.ts';
+import { violations } from './axe.ts';
+import { type Look, LOOKS, logIn, openPage } from './chromium.ts';
 import { openSite, type Site } from './site.ts';
 
 const RUNS = 35;
@@ -35,8 +36,8 @@ beforeAll(async () => {
 });
 afterAll(() => site?.close());
 
-async function visit() {
-  const opened = await openPage(site.browser, site.url);
+async function visit(look: Look = {}) {
+  const opened = await openPage(site.browser, site.url, look);
   onTestFinished(() => opened.context.close());
   await logIn(opened.page, site.tokens.operator);
   return opened;
@@ -72,6 +73,33 @@ test('rows are chosen and acted on by keyboard alone', async () => {
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Acknowledge…');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Acknowledge 2 runs' }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test.each(LOOKS)('what can be done with chosen rows covers none of them: $theme at $width px', async (look) => {
+  const { page, complaints } = await visit(look);
+  await page.goto('/ui/runs?status=failed');
+  for (const row of [0, 1]) await page.locator('tbody [data-pick]').nth(row).click();
+  const bar = (await page.locator('.pick-bar').boundingBox())!;
+  const bottomOf = async (selector: string) => {
+    const box = (await page.locator(selector).last().boundingBox())!;
+    return box.y + box.height;
+  };
+  // From the box that was ticked last, and never below the bar.
+  for (let row = 2; row < RUNS; row += 1) {
+    await page.keyboard.press('j');
+    expect(await bottomOf('tr:has(.row-link:focus)')).toBeLessThanOrEqual(bar.y);
+  }
+  const found: string[] = [];
+  // Wherever the bar cuts a row.
+  for (let top = 200; top < 264; top += 16) {
+    await page.evaluate((y) => scrollTo(0, y), top);
+    found.push(...(await violations(page)));
+  }
+  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+  found.push(...(await violations(page)));
+  expect(await bottomOf('main > :not(.keys, input)')).toBeLessThanOrEqual(bar.y);
+  expect(found).toEqual([]);
   expect(complaints).toEqual([]);
 });
 

@@ -8,7 +8,7 @@ const rowLinks = () => [...document.querySelectorAll('[data-row] .row-link')];
 function walk(step) {
   const links = rowLinks();
   if (links.length === 0) return;
-  const at = links.indexOf(document.activeElement);
+  const at = links.indexOf(document.activeElement?.closest('[data-row]')?.querySelector('.row-link'));
   const next = at === -1 ? (step > 0 ? 0 : links.length - 1) : Math.min(Math.max(at + step, 0), links.length - 1);
   links[next].focus();
   links[next].closest('[data-row]').scrollIntoView({ block: 'nearest' });
@@ -39,7 +39,7 @@ function focusSearch() {
 /** `/` searches, `j k` walk rows, `x` ticks one, `a` goes to what can be done with them, `y n p` mark, `u` undoes a mark; nothing while somebody types. */
 export function watchKeys() {
   document.addEventListener('keydown', (event) => {
-    const typing = event.target.closest?.('input, textarea, select, [contenteditable]');
+    const typing = event.target.closest?.('input:not([type=checkbox]), textarea, select, [contenteditable]');
     if (event.key === 'Escape' && typing) return typing.blur();
     if (document.querySelector('dialog[open]')) return;
     if (typing || event.metaKey || event.ctrlKey || event.altKey) return;
