@@ -43,6 +43,15 @@ test('a set shows its members with their labels, what changed since, and what is
   expect(body).toContain('two causes');
 });
 
+test('members with the same answer are told apart by their runs', async () => {
+  const rows = ['11111111', '22222222'].map((end) =>
+    goldenMember({ id: end, run_id: `7d1f0c9e-52c2-4b7e-9a51-3f8a${end}` }),
+  );
+  const { get } = await pagesWith({ goldenSets: [goldenSet({ rows, members: 2 })] });
+  const { body } = await get(`/ui/golden-sets/${SET_ID}`);
+  for (const { id } of rows) expect(body).toContain(`checkout-errors · triage · run …${id} ·`);
+});
+
 test('a viewer sees sets without forms, and posts nothing', async () => {
   const { get, post, deps } = await pagesWith({
     viewer: READ_ONLY,

@@ -72,7 +72,7 @@ function memberRow({ run_id: batch }: RegressionReport, row: Row) {
     summary: row.candidate_summary ?? '',
     reason: row.reason ?? '',
     divergent: divergence(row),
-    recordedHref: row.run_id === null ? null : paths.run(row.run_id),
+    recorded: row.run_id === null ? null : { href: paths.run(row.run_id), name: `…${row.run_id.slice(-8)}` },
     freshHref:
       batch === null || row.state === 'unreplayable' ? null : paths.run(batch, { step: row.candidate_step_name }),
   };

@@ -70,7 +70,9 @@ function memberRow(set: GoldenSetDetail, row: GoldenMemberLine, changeable: bool
     look: OUTCOME_LOOKS[row.outcome],
     title: row.summary ?? (row.available ? 'No summary' : 'This execution is not stored here'),
     href: row.available ? paths.run(row.run_id, { step: row.step_name }) : null,
-    where: [row.pipeline_name, row.step_name].filter((part) => part !== null).join(' · '),
+    where: [row.pipeline_name, row.step_name, `run …${row.run_id.slice(-8)}`]
+      .filter((part) => part !== null)
+      .join(' · '),
     source: SOURCES[row.label_source],
     pinned: exactTime(row.pinned_at),
     since: row.pinned_at,
