@@ -39,7 +39,7 @@ test.each([
   [
     { calibration: { n_min: 2 } },
     marks(1, 1),
-    'Calibration: not ready; answers that claim 80% are right in 50% of 2 marked results: 30% too sure, at most 15% allowed.',
+    'Calibration: not ready; answers that claim 80% are right in 50% of 2 marked results: 30 points too sure, at most 15 allowed.',
   ],
 ])('%j is told as it is', (readiness, given, expected) => {
   expect(stepOf({ pipeline: pipelineOf(readiness), rows: given }).narrative).toEqual([expected]);

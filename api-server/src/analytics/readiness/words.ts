@@ -4,7 +4,10 @@ import type { AccuracyTier, CalibrationTier, ConfidenceTier, OperationalTier, Ti
 import type { Verdict } from './verdict.ts';
 
 /** Rounded down, so that a share that is just too small never reads like one that is enough. */
-export const percent = (share: number | null): string => `${Math.floor((share ?? 0) * 1000 + 1e-6) / 10}%`;
+export const percent = (share: number | null): string => `${hundredths(share)}%`;
+/** The difference of two shares. */
+const points = (gap: number | null): string => many(hundredths(gap), 'point');
+const hundredths = (share: number | null): number => Math.floor((share ?? 0) * 1000 + 1e-6) / 10;
 const many = (n: number | null, one: string): string => `${n ?? 0} ${n === 1 ? one : `${one}s`}`;
 const missing = (has: number, needs: number | null): string => `${(needs ?? 0) - has} more to go`;
 
@@ -56,13 +59,13 @@ function lift(sum: number, n: number, { needed, what }: { needed: number | null;
 function calibrationWords(tier: CalibrationTier): string {
   const { worstBin, worstGap, maxGap, nMin, fullestBin, validatedBins, coverage, minCoverage } = tier;
   if (tier.verdict === 'not_ready' && worstBin)
-    return `answers that claim ${percent(worstBin.meanConfidence)} are right in ${percent(worstBin.meanLabel)} of ${many(worstBin.n, 'marked result')}: ${percent(worstGap)} too sure, at most ${percent(maxGap)} allowed.`;
+    return `answers that claim ${percent(worstBin.meanConfidence)} are right in ${percent(worstBin.meanLabel)} of ${many(worstBin.n, 'marked result')}: ${points(worstGap)} too sure, at most ${hundredths(maxGap)} allowed.`;
   if (validatedBins === 0)
     return `no range of confidence has ${many(nMin, 'marked result')} yet; the fullest has ${fullestBin}, ${missing(fullestBin, nMin)}.`;
   const measured = `${percent(coverage)} of the answers lie in a range of confidence with ${many(nMin, 'marked result')}, ${percent(minCoverage)} needed`;
   if (tier.verdict === 'building') return `${measured}; mark answers of other confidence.`;
-  const fine = (worstGap ?? 0) <= 0 ? 'never too sure' : `at most ${percent(worstGap)} too sure`;
-  return `${fine}, ${percent(maxGap)} allowed; ${measured}.`;
+  const fine = (worstGap ?? 0) <= 0 ? 'never too sure' : `at most ${points(worstGap)} too sure`;
+  return `${fine}, ${points(maxGap)} allowed; ${measured}.`;
 }
 
 const TITLES: Record<Tier, string> = {

@@ -48,7 +48,7 @@ test.each([
   [{ worst_gap: null, fullest_bin: 7, n_min: 10 }, 'building', '7 of 10 in a bin'],
   [{ worst_gap: 0, coverage: 0.4 }, 'building', '40% measured'],
   [{ worst_gap: -0.1, coverage: 1 }, 'ready', 'never too sure'],
-  [{ worst_gap: 0.299, coverage: 1 }, 'not_ready', '29% too sure'],
+  [{ worst_gap: 0.299, coverage: 1 }, 'not_ready', '29 points too sure'],
 ] as const)('where calibration stands: %j', (numbers, verdict, figure) => {
   const { calibration } = readinessStep().tiers;
   const step = readinessStep({ tiers: { calibration: { ...calibration, verdict, ...numbers } } });

@@ -90,7 +90,8 @@ function cell({ tiers }: ReadinessStep, tier: Tier, title: string) {
   return { title, look: verdictLook(verdict), reason, figure: isSilent ? '' : FIGURES[tier](tiers) };
 }
 
-const percent = (share: number | null): string => (share === null ? '–' : `${Math.floor(share * 100 + 1e-6)}%`);
+const whole = (share: number): number => Math.floor(share * 100 + 1e-6);
+const percent = (share: number | null): string => (share === null ? '–' : `${whole(share)}%`);
 
 /** The figure of a tier in its cell of the matrix. */
 const FIGURES: Record<Tier, (tiers: ReadinessStep['tiers']) => string> = {
@@ -106,7 +107,7 @@ const FIGURES: Record<Tier, (tiers: ReadinessStep['tiers']) => string> = {
   calibration: ({ calibration: { verdict, coverage, worst_gap: gap, fullest_bin: fullest, n_min: needed } }) => {
     if (verdict === 'building')
       return gap === null ? `${fullest} of ${needed} in a bin` : `${percent(coverage)} measured`;
-    return gap === null || gap <= 0 ? 'never too sure' : `${percent(gap)} too sure`;
+    return gap === null || gap <= 0 ? 'never too sure' : `${plural(whole(gap), 'point')} too sure`;
   },
 };
 
