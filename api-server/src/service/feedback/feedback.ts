@@ -6,6 +6,7 @@ import type { Database, Tx } from '../../store/db/database.ts';
 import { insertAudit } from '../../store/tables/audit.ts';
 import { unmarkedSteps } from '../../store/aggregates/unmarked-steps.ts';
 import {
+  anyMark,
   type FeedbackLookup,
   type MarkResult,
   type RunFeedback as RunMark,
@@ -62,6 +63,8 @@ export interface Feedback {
   withdrawStepMark(runId: string, stepName: string, actor: Actor): Promise<StepFeedback>;
   ofRun(runId: string): Promise<RunFeedback | null>;
   ofStep(runId: string, stepName: string): Promise<StepFeedback | null>;
+  /** Whether an export of marks has a line. */
+  hasMarks(pipeline: string | undefined): Promise<boolean>;
   /** Results without a mark, the newest run first. */
   unmarked(query: MarkingQuery, signal: AbortSignal): Promise<MarkingQueue>;
 }
@@ -137,6 +140,7 @@ export function createFeedback({ database, now, modelLabel }: FeedbackDeps): Fee
       const mark = found(await stepFeedback(db, runId, stepName));
       return mark && stepFeedbackView(mark);
     },
+    hasMarks: (pipeline) => anyMark(db, pipeline),
     unmarked: async ({ limit, ...filter }, signal) =>
       markingQueueView(await unmarkedSteps(database.reader(signal), filter, limit)),
   };

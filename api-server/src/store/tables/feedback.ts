@@ -206,6 +206,23 @@ export async function stepFeedback(
   return { kind: 'found', feedback: row ? toFeedback(row) : null };
 }
 
+/** Whether a run or a step of the pipeline has a mark; of any pipeline where none is named. */
+export async function anyMark(db: Kysely<Tables>, pipeline: string | undefined): Promise<boolean> {
+  let marked = db
+    .selectFrom('marked_runs')
+    .select('run_id')
+    .where(({ or, exists, selectFrom }) =>
+      or([
+        exists(selectFrom('run_feedback').select('outcome').whereRef('run_feedback.run_id', '=', 'marked_runs.run_id')),
+        exists(
+          selectFrom('step_feedback').select('outcome').whereRef('step_feedback.run_id', '=', 'marked_runs.run_id'),
+        ),
+      ]),
+    );
+  if (pipeline !== undefined) marked = marked.where('pipeline_name', '=', pipeline);
+  return (await marked.limit(1).executeTakeFirst()) !== undefined;
+}
+
 /** All marks of one run. */
 export async function feedbackOfRun(
   db: Kysely<Tables>,

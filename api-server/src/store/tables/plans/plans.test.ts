@@ -14,6 +14,7 @@ import { packDays } from '../../aggregates/uses/pack-days.ts';
 import { stepFacts } from '../../aggregates/step-facts.ts';
 import { storedRunsIn } from '../../aggregates/evidence/stored-runs.ts';
 import { readEvents } from '../bodies/run-bodies.ts';
+import { anyMark } from '../feedback.ts';
 import { listDeliveries } from '../deliveries.ts';
 import { listRuns } from '../list-runs.ts';
 import { listNotifications } from '../notification-list.ts';
@@ -170,6 +171,7 @@ test.each<[string, (db: Kysely<Tables>) => Promise<unknown>]>([
   ['a run', (db) => runDetail(db, ID, { raw: true })],
   ['the events of a run', (db) => readEvents(db, ID, 0)],
   ['the last run of pipelines', (db) => lastRuns(db, ['pipeline-1', 'pipeline-2'])],
+  ['whether a pipeline has marks', (db) => anyMark(db, 'pipeline-3')],
   ['the evidence of a pipeline', (db) => batchesOf(db, EVIDENCE_OF)],
   [
     'the evidence of a day of a pipeline',

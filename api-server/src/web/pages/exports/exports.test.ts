@@ -1,13 +1,26 @@
 import { expect, test } from 'vitest';
+import { VIEWER } from '../fixtures/fake-deps.ts';
 import { pagesWith } from '../fixtures/pages-with.ts';
-import { runLine, unmarkedLine } from '../fixtures/runs.ts';
+import { runDetail, runLine, unmarkedLine } from '../fixtures/runs.ts';
 
 test('pages of lists link to the files, with the filters that an export has', async () => {
-  const { get } = await pagesWith({ lines: [runLine()], unmarked: { steps: [unmarkedLine()], more: false } });
+  const { get } = await pagesWith({ lines: [runLine()] });
   expect((await get('/ui/runs?pipeline=checkout-errors')).body).toContain(
     'href="/ui/exports/steps?format&#x3D;csv&amp;pipeline&#x3D;checkout-errors"',
   );
-  expect((await get('/ui/marking')).body).toContain('href="/ui/exports/marks?format&#x3D;jsonl"');
+});
+
+test('the page of marking offers marks once there are some, also where nothing is left to mark', async () => {
+  const unmarked = { steps: [unmarkedLine()], more: false };
+  const { get, post } = await pagesWith({ details: [runDetail()], unmarked });
+  const offered = async (query = '') => (await get(`/ui/marking${query}`)).body.includes('/ui/exports/marks?format');
+  expect(await offered()).toBe(false);
+  await post(`/ui/runs/${runDetail().id}/feedback`, { _csrf: VIEWER.csrf, outcome: 'correct' });
+  expect([await offered(), await offered('?pipeline=checkout-errors'), await offered('?pipeline=another')]).toEqual([
+    true,
+    true,
+    false,
+  ]);
 });
 
 test('a session gets the file, and without one the login', async () => {

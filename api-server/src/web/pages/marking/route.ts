@@ -13,6 +13,7 @@ export function registerMarking(app: FastifyInstance, context: PageContext): voi
     const filters = readMarkingFilters(request.query as Record<string, unknown>);
     const model = markingView({
       page: await deps.feedback.unmarked({ ...filters, limit: SHOWN }, request.signal),
+      marked: await deps.feedback.hasMarks(filters.pipeline),
       filters,
       pipelines: deps.definitions
         .snapshot()

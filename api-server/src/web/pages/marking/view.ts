@@ -18,6 +18,8 @@ export interface MarkingFilters {
 
 export interface MarkingInput {
   page: MarkingQueue;
+  /** Whether an export has a line. */
+  marked: boolean;
   filters: MarkingFilters;
   pipelines: string[];
   operator: boolean;
@@ -39,7 +41,7 @@ export function readMarkingFilters(query: Record<string, unknown>): MarkingFilte
 }
 
 /** Answers without a mark, with what a person needs to judge them. */
-export function markingView({ page, filters, pipelines, operator, now }: MarkingInput) {
+export function markingView({ page, marked, filters, pipelines, operator, now }: MarkingInput) {
   const here = paths.marking({ ...filters });
   return {
     action: paths.marking(),
@@ -56,7 +58,7 @@ export function markingView({ page, filters, pipelines, operator, now }: Marking
         ? null
         : { name: filters.step, without: paths.marking({ ...filters, step: undefined }) },
     lead: leadOf(page),
-    exports: exportLinks(['marks'], { pipeline: filters.pipeline }),
+    exports: marked ? exportLinks(['marks'], { pipeline: filters.pipeline }) : [],
     more: page.more,
     rows: page.steps.map((line) => answer(line, { here, operator, now })),
   };
