@@ -44,6 +44,7 @@ export function chainFormView(input: ChainFormInput) {
     operator: input.operator,
     key: input.key,
     problem: input.problem,
+    startable: (input.estimate?.sample_count ?? 0) > 0,
     k: entered.k,
     from: options(entered.from),
     to: options(entered.to),

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { VIEWER } from '../fixtures/fake-deps.ts';
 import { pagesWith } from '../fixtures/pages-with.ts';
 import { readinessReport } from '../fixtures/readiness.ts';
-import { chainReport, chainRun, replayBatch, replayRow } from '../fixtures/replays.ts';
+import { chainReport, chainRun, replayBatch, replayEstimate, replayRow } from '../fixtures/replays.ts';
 import { HOSTILE, runDetail } from '../fixtures/runs.ts';
 
 const TEMPLATE = 'Plan for {{steps.triage.summary}}.\nBe brief.\n';
@@ -51,6 +51,18 @@ test('the form offers the widest range without a group, says what is not execute
   expect(body).toContain('2 recorded runs, 2 questions each');
   expect(body).toContain('Nothing is changed');
   expect(body).toContain(`spellcheck="false">\n${TEMPLATE}</textarea>`);
+});
+
+test('only a range that would start can be started', async () => {
+  const starts = async (given: object, url: string) =>
+    /value="start"( disabled)?>/.exec((await (await pagesWith(given)).get(url)).body)?.[1] === undefined;
+  const noReplay = new AppError('unprocessable', 'no recorded run executed every step of the range');
+  for (const url of [PIPELINE, '/ui/replays/new?step=triage']) {
+    expect([url, await starts(world, url)]).toEqual([url, true]);
+    expect([url, await starts({ ...world, noReplay }, url)]).toEqual([url, false]);
+  }
+  const estimate = replayEstimate({ sample_count: 0 });
+  expect(await starts({ ...world, estimate }, '/ui/replays/new?step=triage')).toBe(false);
 });
 
 test('only what was changed is part of the candidate, and a button that is pressed twice starts one batch', async () => {

@@ -65,6 +65,7 @@ export function replayFormView(input: FormInput) {
     operator: input.operator,
     key: input.key,
     problem: input.problem,
+    startable: input.estimate !== null && samplesOf(input, input.estimate) > 0,
     samples: sampleOptions(input),
     k: entered.k,
     model: entered.model,
