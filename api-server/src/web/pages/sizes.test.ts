@@ -379,9 +379,23 @@ test.each([
   const { statusCode, body } = await post('/ui/validate', { ...form, part: 'result' });
   expect(statusCode).toBe(200);
   expect(Buffer.byteLength(body)).toBeLessThan(MOST_BYTES);
-  // Without script the text comes back, whole, since it is sent again from there.
+  // Without script too: the text does not come back, and nothing can be saved from where it is not.
   const whole = (await post('/ui/validate', form)).body;
-  expect(whole).toContain(escapeExpression(text));
+  expect(Buffer.byteLength(whole)).toBeLessThan(MOST_BYTES);
+  expect(whole).toContain('is judged and not sent back');
+  expect(whole).toMatch(/<textarea[^>]*>\s*<\/textarea>/);
+});
+
+test('a valid text that does not come back without script is not saved from there', async () => {
+  const { post, deps } = await pagesWith({ viewer: ADMIN });
+  const form = { kind: 'Pipeline', _csrf: ADMIN.csrf, act: 'validate' };
+  const answer = async (text: string, more = {}) => (await post('/ui/validate', { ...form, ...more, yaml: text })).body;
+  expect(await answer(yaml(262_144))).not.toContain('value="save"');
+  expect(await answer(yaml(262_144), { part: 'result' })).toContain('value="save"');
+  const short = await answer(yaml(20_000));
+  expect(short).toContain('value="save"');
+  expect(short).toContain(escapeExpression(yaml(20_000)));
+  expect(deps.changes).toEqual([]);
 });
 
 test('a definition with more text than a page has is not opened in the form', async () => {

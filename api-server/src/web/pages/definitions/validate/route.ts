@@ -4,7 +4,7 @@ import type { WriteKind } from '../../../../service/definitions/writes.ts';
 import { adminOf } from '../../operator.ts';
 import { mayChange, type PageContext, sendPage } from '../../page.ts';
 import { paths } from '../../paths.ts';
-import { validateView, type ValidateInput } from './view.ts';
+import { fitsForm, validateView, type ValidateInput } from './view.ts';
 
 const KINDS: readonly WriteKind[] = ['Pipeline', 'LibraryStep'];
 const EXAMPLE = `name: my-pipeline
@@ -20,8 +20,6 @@ steps:
     confidence_threshold: 0.7
 `;
 
-/** Of a definition that opens in the form. */
-const MOST_EDITED = 100_000;
 /** A text of 256 KiB as a form sends it. */
 const FORM_BYTES = 1_048_576;
 
@@ -39,7 +37,7 @@ export function registerValidate(app: FastifyInstance, context: PageContext): vo
     const kind = query['step'] === undefined ? 'Pipeline' : 'LibraryStep';
     const name = query['step'] ?? query['pipeline'];
     const text = textOf(kind, name) ?? EXAMPLE;
-    const tooLong = text.length > MOST_EDITED ? String(name) : null;
+    const tooLong = fitsForm(text) ? null : String(name);
     const page = {
       yaml: tooLong === null ? text : '',
       tooLong,

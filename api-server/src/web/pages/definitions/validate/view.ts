@@ -1,6 +1,7 @@
 import { parseYaml } from '@signalbox/crds';
 import type { WriteKind } from '../../../../service/definitions/writes.ts';
 import type { Validation, Written } from '../../../../service/views/definition-write.ts';
+import { escapedLength } from '../../fit-model.ts';
 import { sentence } from '../../format.ts';
 import { paths } from '../../paths.ts';
 import { messageOf } from '../view.ts';
@@ -25,9 +26,14 @@ export interface ValidateInput {
 
 const NOUNS: Record<WriteKind, string> = { Pipeline: 'Pipeline', LibraryStep: 'Library step' };
 
+/** Characters, as HTML, of a text that stands in the form. */
+const MOST_EDITED = 100_000;
+export const fitsForm = (yaml: string): boolean => escapedLength(yaml) <= MOST_EDITED;
+
 /** The page that judges a text: the text with its lines, and what is wrong at which of them. */
 export function validateView({ kind, yaml, alone, tooLong, result, saved, problem, admin, known }: ValidateInput) {
   const name = nameIn(yaml);
+  const draft = draftView(yaml, alone);
   const replaces = name !== null && known.has(name) ? name : null;
   return {
     admin,
@@ -36,15 +42,22 @@ export function validateView({ kind, yaml, alone, tooLong, result, saved, proble
       label: NOUNS[value],
       checked: value === kind,
     })),
-    draft: alone ? '' : yaml,
+    ...draft,
     rows: Math.min(40, Math.max(16, yaml.split('\n').length + 1)),
     judged: result !== null,
-    ...judgedView(yaml, result),
+    ...judgedView(yaml, result, draft.dropped === null),
     tooLong,
     replaces: result?.valid && saved === null ? replaces : null,
     saved: saved && savedView(saved, kind, name ?? ''),
     problem: problem && sentence(problem.message),
   };
+}
+
+/** What stands in the form; `dropped`: the size of a text that does not. */
+function draftView(yaml: string, alone: boolean) {
+  if (alone) return { draft: '', dropped: null };
+  if (fitsForm(yaml)) return { draft: yaml, dropped: null };
+  return { draft: '', dropped: `${Math.ceil(Buffer.byteLength(yaml) / 1024)} KB` };
 }
 
 const savedView = ({ note }: Written, kind: WriteKind, name: string) => ({
@@ -59,7 +72,8 @@ const NOT_JUDGED = { valid: false, lead: null, findings: [], left: 0, lines: [] 
 const MOST_SHOWN = 60_000;
 const MOST_FINDINGS = 50;
 
-function judgedView(yaml: string, result: Validation | null) {
+/** Only a text that stands in the form can be saved from it. */
+function judgedView(yaml: string, result: Validation | null, isKept: boolean) {
   if (result === null) return NOT_JUDGED;
   const found = findingsOf(result);
   const marks = new Map(found.flatMap(({ line, look }) => (line === null ? [] : [[line, look.tone] as const])));
@@ -68,7 +82,7 @@ function judgedView(yaml: string, result: Validation | null) {
     ...one,
     href: one.line === null || one.line > lines.length ? null : `#L${one.line}`,
   }));
-  return { valid: result.valid, lead: leadOf(result), findings, left: found.length - findings.length, lines };
+  return { valid: result.valid && isKept, lead: leadOf(result), findings, left: found.length - findings.length, lines };
 }
 
 function nameIn(yaml: string): string | null {
