@@ -16,6 +16,7 @@ const QUERY_MS = 30_000;
 export function wireReadiness({ config, logs }: ServiceOptions, { database, registry, backends }: Foundation) {
   const { managedDir } = config;
   const deps = {
+    database,
     readEvidence: (of: EvidenceOf) => readEvidence(() => database.reader(AbortSignal.timeout(QUERY_MS)), of),
     agentVersions: () => agentVersions(backends),
     bins: config.calibration,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AgentBackend } from '../runs/state/executor.ts';
-import { agentVersions, listAgents } from './agents.ts';
+import { agentVersions, listAgents, versionIn } from './agents.ts';
 
 const backend = (name: AgentBackend['name'], list: AgentBackend['list']): AgentBackend => ({
   name,
@@ -50,7 +50,7 @@ test('versions are those that each backend says; who is down or says none has no
       ],
     }),
   );
-  const versionOf = await agentVersions([told, down('external', 'unreachable')]);
+  const versionOf = versionIn(await agentVersions([told, down('external', 'unreachable')]));
   expect([versionOf('gateway', 'a'), versionOf('gateway', 'b'), versionOf('external', 'a')]).toEqual([
     'v1',
     null,

@@ -26,17 +26,26 @@ const VERSIONS_TIMEOUT_MS = 1_000;
 /** As much of a version as an execution keeps. */
 const VERSION_CHARS = 100;
 
-/** Which version each backend says its agents have now; null where it says none or is down. */
-export async function agentVersions(
-  backends: readonly AgentBackend[],
-): Promise<(executor: string, agent: string) => string | null> {
+/** By executor and agent. */
+export type AgentVersions = ReadonlyMap<string, string>;
+
+const keyOf = (executor: string, agent: string) => `${executor}:${agent}`;
+
+/** Which version each backend says its agents have now; none where it says none or is down. */
+export async function agentVersions(backends: readonly AgentBackend[]): Promise<AgentVersions> {
   const known = new Map<string, string>();
   const ask = async ({ name, list }: AgentBackend) => {
     const answer = await list(AbortSignal.timeout(VERSIONS_TIMEOUT_MS));
     if (!answer.ok) return;
     for (const { name: agent, version } of answer.agents)
-      if (version) known.set(`${name}:${agent}`, version.slice(0, VERSION_CHARS));
+      if (version) known.set(keyOf(name, agent), version.slice(0, VERSION_CHARS));
   };
   await Promise.all(backends.map(ask));
-  return (executor, agent) => known.get(`${executor}:${agent}`) ?? null;
+  return known;
 }
+
+/** The version that an agent has now; null where it is unknown. */
+export const versionIn =
+  (versions: AgentVersions) =>
+  (executor: string, agent: string): string | null =>
+    versions.get(keyOf(executor, agent)) ?? null;

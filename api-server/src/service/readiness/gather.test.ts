@@ -20,7 +20,7 @@ function storeOf(runs: number) {
         );
       }
     },
-    agentVersions: () => Promise.resolve(() => null),
+    agentVersions: () => Promise.resolve(new Map()),
     now: () => 7,
   };
   return { deps, read };

@@ -2,13 +2,13 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import type { Pipeline } from '@signalbox/crds';
 import { type Gathered, startEvidence } from '../../analytics/readiness/readiness.ts';
 import type { EvidenceBatch, EvidenceOf } from '../../analytics/readiness/executions.ts';
-import type { VersionOf } from '../../analytics/readiness/scope.ts';
+import { type AgentVersions, versionIn } from '../../executors/agents.ts';
 
 export interface GatherDeps {
   /** The executions of a pipeline's runs at one stage, some runs at a time, the newest first. */
   readEvidence(of: EvidenceOf): AsyncIterable<EvidenceBatch>;
   /** The agents that the backends report; a backend that is down reports none. */
-  agentVersions(): Promise<VersionOf>;
+  agentVersions(): Promise<AgentVersions>;
   now(): number;
 }
 
@@ -30,5 +30,5 @@ export async function gatherEvidence(deps: GatherDeps, pipeline: Pipeline): Prom
     rows += batch.columns.run.length;
     await breathe();
   }
-  return { evidence, versionOf: await versions, at, cut };
+  return { evidence, versionOf: versionIn(await versions), at, cut };
 }

@@ -1,7 +1,9 @@
 import type { Pipeline } from '@signalbox/crds';
-import { evaluateReadiness, type ReadinessReport } from '../../analytics/readiness/readiness.ts';
+import type { ReadinessReport } from '../../analytics/readiness/readiness.ts';
 import type { BinRule } from '../../analytics/readiness/tiers.ts';
-import { type GatherDeps, gatherEvidence } from './gather.ts';
+import type { Database } from '../../store/db/database.ts';
+import type { AskedReadiness } from './readiness-answers.ts';
+import type { GatherDeps } from './gather.ts';
 
 /** The default rule of the bins. */
 export interface BinDefaults {
@@ -20,11 +22,21 @@ export const binRule = (defaults: BinDefaults, asked: AskedBins = {}): BinRule =
   defaultNMin: defaults.nMin,
 });
 
+export interface ReadinessDeps extends Omit<GatherDeps, 'readEvidence'> {
+  database: Pick<Database, 'ask'>;
+  bins: BinDefaults;
+}
+
+const ANSWERS = new URL('./readiness-answers.ts', import.meta.url);
+/** A long history is read for less than a second. */
+const ASKED_MS = 30_000;
+
 /** Evaluates a pipeline by its own criteria with evidence gathered now (Orchestration 4.4). */
 export async function readinessOf(
-  deps: GatherDeps & { bins: BinDefaults },
+  { database, agentVersions, bins, now }: ReadinessDeps,
   pipeline: Pipeline,
   asked?: AskedBins,
 ): Promise<ReadinessReport> {
-  return evaluateReadiness(pipeline, await gatherEvidence(deps, pipeline), binRule(deps.bins, asked));
+  const input: AskedReadiness = { pipeline, versions: await agentVersions(), bins: binRule(bins, asked), now: now() };
+  return database.ask(ANSWERS, input, AbortSignal.timeout(ASKED_MS)) as Promise<ReadinessReport>;
 }

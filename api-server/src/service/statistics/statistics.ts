@@ -1,19 +1,8 @@
 import { AppError } from '@signalbox/crds';
-import { figuresOf, pointsOf } from '../../analytics/insights.ts';
-import { allPipelineStats, pipelineStats } from '../../analytics/pipeline-stats.ts';
-import { teamsUse } from '../../analytics/teams.ts';
-import { type TrendDay, trendOf } from '../../analytics/trend.ts';
-import { workBy } from '../../analytics/work.ts';
-import { modelBreakdown, stepStats } from '../../analytics/step-stats.ts';
-import { bucketsOf, bucketWidth, windowBefore, windowOf } from '../../analytics/window.ts';
+import type { TrendDay } from '../../analytics/trend.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
-import { monthOf } from '../../runs/cost/cost.ts';
-import { STAGES } from '../../runs/state/model.ts';
-import { factsOverTime, hasRuns, oldestHour, pipelineFacts } from '../../store/aggregates/pipeline-facts.ts';
-import { hasExecutions, modelFacts, stepFacts, wholeFacts } from '../../store/aggregates/step-facts.ts';
-import { activeRuns, sumRuns } from '../../store/aggregates/run-sums.ts';
-import { sumSteps } from '../../store/aggregates/step-sums.ts';
 import type { Database } from '../../store/db/database.ts';
+import type { Answers } from './statistics-answers.ts';
 import type { StatisticsQuery } from './statistics-query.ts';
 import type {
   Insights,
@@ -34,8 +23,8 @@ export interface Statistics {
   /** Across pipelines unless the query names one. Rejects with `not_found` for a step that is in no library and was never executed. */
   step(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<StepStatistics>;
   stepModels(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<ModelStatistics[]>;
-  /** Both, read once for all pipelines. */
-  stepIn(name: string, query: StatisticsQuery, signal: AbortSignal): Promise<StepFigures>;
+  /** Both, for one of the pipelines that have a step of this name. */
+  stepIn(name: string, asked: AskedIn, signal: AbortSignal): Promise<StepFigures>;
   /** Production runs of the calendar month in UTC, as budgets count them. */
   teams(signal: AbortSignal): Promise<TeamsUse>;
   /** The last 14 days in UTC, both stages, today included. */
@@ -44,15 +33,25 @@ export interface Statistics {
   insights(query: StatisticsQuery, signal: AbortSignal): Promise<Insights>;
 }
 
+export interface AskedIn {
+  query: StatisticsQuery;
+  /** The pipeline that is wanted. */
+  pipeline: string | undefined;
+  /** Pipelines that are known to have had the step. */
+  pipelines: readonly string[];
+}
+
 export interface StepFigures {
-  /** The busiest first. */
+  /** The busiest of the window first, then those that are known. */
   pipelines: string[];
-  /** Of one pipeline, or of all of them together. */
-  of(pipeline?: string): Promise<{ stats: StepStatistics; models: ModelStatistics[] }>;
+  /** Whose figures these are; undefined where they are of all. */
+  pipeline: string | undefined;
+  stats: StepStatistics;
+  models: ModelStatistics[];
 }
 
 export interface StatisticsDeps {
-  database: Pick<Database, 'db' | 'reader'>;
+  database: Pick<Database, 'ask'>;
   definitions(): Pick<Snapshot, 'byName' | 'stepsByName'>;
   currency: string;
   /** Of teams, for a calendar month in UTC. */
@@ -60,98 +59,37 @@ export interface StatisticsDeps {
   now(): number;
 }
 
-const DAY_MS = 86_400_000;
-const TREND_DAYS = 14;
+const ANSWERS = new URL('./statistics-answers.ts', import.meta.url);
 
 export function createStatistics({ database, definitions, currency, budgets, now }: StatisticsDeps): Statistics {
-  const stagesOf = ({ stage }: StatisticsQuery) => (stage === 'all' ? STAGES : [stage]);
-  const scopeOf = (query: StatisticsQuery) => {
-    const { timeRange, stage: _, ...names } = query;
-    return { ...names, window: windowOf(timeRange, now()), stages: stagesOf(query) };
+  const ask = <Name extends keyof Answers>(
+    name: Name,
+    input: Omit<Parameters<Answers[Name]>[1], 'now' | 'currency'>,
+    signal: AbortSignal,
+  ) => database.ask(ANSWERS, { name, input: { ...input, now: now(), currency } }, signal) as ReturnType<Answers[Name]>;
+  const ofStep = <T>(name: string, answer: T | null): T => {
+    if (answer !== null) return answer;
+    throw new AppError('not_found', `no library step and no executed step is named "${name}"`);
   };
-  const readerOfStep = async (name: string, signal: AbortSignal) => {
-    const db = database.reader(signal);
-    if (!definitions().stepsByName.has(name) && !(await hasExecutions(db, name))) {
-      throw new AppError('not_found', `no library step and no executed step is named "${name}"`);
-    }
-    return db;
-  };
+  const isStep = (name: string) => definitions().stepsByName.has(name);
   return {
     pipeline: async (name, query, signal) => {
-      const db = database.reader(signal);
-      if (!definitions().byName.has(name) && !(await hasRuns(db, name))) {
-        throw new AppError('not_found', `no pipeline and no run is named "${name}"`);
-      }
-      return pipelineStats(name, currency, await pipelineFacts(db, { ...scopeOf(query), pipeline: name }));
+      const stats = await ask('pipeline', { name, known: definitions().byName.has(name), query }, signal);
+      if (stats === null) throw new AppError('not_found', `no pipeline and no run is named "${name}"`);
+      return stats;
     },
-    pipelines: async (query, signal) =>
-      allPipelineStats(await pipelineFacts(database.reader(signal), scopeOf(query)), currency),
-    step: async (name, query, signal) => {
-      const db = await readerOfStep(name, signal);
-      return stepStats(name, currency, await stepFacts(db, { ...scopeOf(query), step: name }));
-    },
-    insights: async (query, signal) => {
-      const at = now();
-      const db = database.reader(signal);
-      const { window, stages, ...names } = scopeOf(query);
-      const earlier = windowBefore(query.timeRange, at);
-      const first = window.from ?? (await oldestHour(db, stages));
-      const bucketMs = bucketWidth(query.timeRange, { first, now: at });
-      const [facts, before, work] = await Promise.all([
-        factsOverTime(db, { ...names, window, stages, bucketMs }),
-        earlier === null ? null : pipelineFacts(db, { ...names, window: earlier, stages }, 'all'),
-        sumSteps(db, { ...names, window, stages }, ['agent', 'model', 'costSource']),
-      ]);
-      const buckets = bucketsOf(window, { bucketMs, first, now: at });
-      return {
-        now: figuresOf(facts.all, currency),
-        before: before && figuresOf(before, currency),
-        points: pointsOf(facts.series, { buckets, bucketMs, from: window.from, now: at }, currency),
-        pipelines: allPipelineStats(facts.pipelines, currency),
-        agents: workBy('agent', work, currency),
-        models: workBy('model', work, currency),
-      };
-    },
-    trend: async (signal) => {
-      const db = database.reader(signal);
-      const today = now() - (now() % DAY_MS);
-      const days = Array.from({ length: TREND_DAYS }, (_, at) => today - (TREND_DAYS - 1 - at) * DAY_MS);
-      const scope = { window: { from: days[0] ?? today, to: null }, stages: STAGES, bucketMs: DAY_MS };
-      const [runs, steps] = await Promise.all([sumRuns(db, scope, []), sumSteps(db, scope, ['costSource'])]);
-      return trendOf({ runs, steps }, { days, currency });
-    },
-    teams: async (signal) => {
-      const db = database.reader(signal);
-      const month = monthOf(now());
-      const scope = {
-        window: { from: Date.parse(`${month}-01T00:00:00Z`), to: null },
-        stages: ['production'] as const,
-      };
-      const [ended, active, steps] = await Promise.all([
-        sumRuns(db, scope),
-        activeRuns(db, scope),
-        sumSteps(db, scope, ['team', 'costSource']),
-      ]);
-      return { month, currency, teams: teamsUse({ runs: [...ended, ...active], steps }, budgets, currency) };
-    },
-    stepIn: async (name, query, signal) => {
-      const db = await readerOfStep(name, signal);
-      const scope = { ...scopeOf(query), step: name };
-      const { ended, labels } = await modelFacts(db, scope);
-      const { pipelines } = stepStats(name, currency, { ended, labels, running: 0, p95: null });
-      return {
-        pipelines: pipelines.map(({ pipeline_name: pipeline }) => pipeline),
-        of: async (pipeline) => {
-          const isOwn = (one: { pipeline: string }) => pipeline === undefined || one.pipeline === pipeline;
-          const own = { ended: ended.filter(isOwn), labels: labels.filter(isOwn) };
-          const whole = await wholeFacts(db, { ...scope, ...(pipeline !== undefined && { pipeline }) });
-          return { stats: stepStats(name, currency, { ...own, ...whole }), models: modelBreakdown(own) };
-        },
-      };
-    },
-    stepModels: async (name, query, signal) => {
-      const db = await readerOfStep(name, signal);
-      return modelBreakdown(await modelFacts(db, { ...scopeOf(query), step: name }));
-    },
+    pipelines: (query, signal) => ask('pipelines', { query }, signal),
+    step: async (name, query, signal) => ofStep(name, await ask('step', { name, known: isStep(name), query }, signal)),
+    stepModels: async (name, query, signal) =>
+      ofStep(name, await ask('stepModels', { name, known: isStep(name), query }, signal)),
+    stepIn: async (name, asked, signal) =>
+      ofStep(name, await ask('stepIn', { name, known: isStep(name), ...asked }, signal)),
+    insights: (query, signal) => ask('insights', { query }, signal),
+    trend: (signal) => ask('trend', {}, signal),
+    teams: (signal) => ask('teams', { budgets }, signal),
   };
 }
+
+/** The pipeline of a step's figures: the first where none of them is wanted, none where all is of one pipeline. */
+export const chosenOf = (pipelines: readonly string[], wanted: unknown): string | undefined =>
+  pipelines.length < 2 ? undefined : (pipelines.find((one) => one === wanted) ?? pipelines[0]);

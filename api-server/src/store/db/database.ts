@@ -40,6 +40,11 @@ export interface Database {
    * `unavailable` when `signal` says so, after half a minute, and when too many wait.
    */
   reader(signal: AbortSignal): Kysely<Tables>;
+  /**
+   * The answer of a module to `input`, made with what it computes off the event loop where a thread reads. Both are plain data, which
+   * the caller knows the type of.
+   */
+  ask(module: URL, input: unknown, signal: AbortSignal): Promise<unknown>;
   /** The same for rows with a `page_key`, as one page of text: where the thread reads, it also makes the text. */
   readText(query: CompiledQuery, as: TextShape, signal: AbortSignal): Promise<TextPage>;
   /**
@@ -57,6 +62,11 @@ export interface Database {
   /** False once the embedded file was deleted or replaced: nothing is written then. Always true for a server. */
   fileInPlace(): boolean;
   close(): Promise<void>;
+}
+
+/** What a module has that is asked with `ask`. */
+export interface Question {
+  answer(db: Kysely<Tables>, input: unknown): Promise<unknown>;
 }
 
 export interface DatabaseOptions {

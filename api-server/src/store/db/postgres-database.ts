@@ -3,7 +3,7 @@ import { AppError } from '@signalbox/crds';
 import type { CompiledQuery, Kysely } from 'kysely';
 import pg from 'pg';
 import { hasPacked } from './bodies/packed-body.ts';
-import type { Database, DatabaseOptions, Tx } from './database.ts';
+import type { Database, DatabaseOptions, Question, Tx } from './database.ts';
 import { postgres } from './dialect.ts';
 import type { Outcome } from './faults.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -58,6 +58,7 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
   return {
     db: kyselyOver((query) => read(pool, query), { transactions: false }),
     reader,
+    ask: async (module, input, signal) => ((await import(module.href)) as Question).answer(reader(signal), input),
     readText: (query, as, signal) => readText(reader(signal), query, as),
     write: (job) => commits.write(job),
     fileInPlace: () => true,

@@ -47,6 +47,22 @@ test('a thread sees what is committed, and writes nothing', async () => {
   expect(await count(3)).toBe(3);
 });
 
+const COUNT_MARKS = new URL('../fixtures/count-marks.ts', import.meta.url);
+
+test('a thread answers a question with what is committed, and goes on after one that failed', async () => {
+  await database.write(({ db }) => db.insertInto('marks').values({ name: 'm', value: 7 }).execute());
+  expect(await threads.ask(COUNT_MARKS, ['m', 'n'], never)).toEqual({ marks: 1 });
+  await expect(threads.ask(COUNT_MARKS, 'm', never)).rejects.toThrow('names are asked for');
+  expect(await threads.ask(COUNT_MARKS, ['n'], never)).toEqual({ marks: 0 });
+});
+
+test('a question that is not wanted any more is answered at once', async () => {
+  const leaves = new AbortController();
+  const asked = threads.ask(COUNT_MARKS, ['m'], leaves.signal);
+  leaves.abort();
+  await expect(asked).rejects.toMatchObject({ type: 'unavailable' });
+});
+
 test('a page that asks for much does not hold up who asks for one thing', async () => {
   const heavy = new AbortController().signal;
   const ended: string[] = [];

@@ -9,7 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import type { ThreadAnswer, ThreadQuery } from './reader-worker.ts';
+import type { ThreadAnswer, ThreadTask } from './reader-worker.ts';
 import type { Tables } from './schema.ts';
 import type { TextPage, TextShape } from './texts/text-page.ts';
 
@@ -24,6 +24,8 @@ const THREADS = 2;
 export interface ReaderThreads {
   /** Reads what is committed, off the event loop; gives up when `signal` says so. */
   reader(signal: AbortSignal): Kysely<Tables>;
+  /** What a module answers there. */
+  ask(module: URL, input: unknown, signal: AbortSignal): Promise<unknown>;
   /** The same as a page of text, which is made there too. */
   readText(query: CompiledQuery, as: TextShape, signal: AbortSignal): Promise<TextPage>;
   close(): Promise<void>;
@@ -42,7 +44,8 @@ interface Options {
 /** What a thread answers that did not fail. */
 type Read = Exclude<ThreadAnswer, { error: string }>;
 
-interface Waiting extends ThreadQuery {
+interface Waiting {
+  task: ThreadTask;
   resolve(read: Read): void;
   reject(error: unknown): void;
 }
@@ -70,11 +73,11 @@ export function createReaderThreads(options: Options): ReaderThreads {
     }
   };
   const pool = Array.from({ length: threads }, () => createThread(file, next));
-  const query = async <T extends Read>(asked: ThreadQuery, caller: AbortSignal): Promise<T> => {
+  const query = async <T extends Read>(task: ThreadTask, caller: AbortSignal): Promise<T> => {
     if (closed || queue.size() >= maxWaiting) throw busy();
     if (caller.aborted) throw gaveUp(caller.reason);
     const { promise, resolve, reject } = Promise.withResolvers<Read>();
-    const entry: Waiting = { ...asked, resolve, reject };
+    const entry: Waiting = { task, resolve, reject };
     const giveUp = () => {
       queue.leave(caller, entry);
       reject(gaveUp(caller.reason));
@@ -95,6 +98,8 @@ export function createReaderThreads(options: Options): ReaderThreads {
   return {
     reader: (signal) =>
       kyselyOver(async (compiled) => (await query<{ rows: unknown[] }>(questionOf(compiled), signal)).rows),
+    ask: async (module, input, signal) =>
+      (await query<{ answer: unknown }>({ module: module.href, input }, signal)).answer,
     readText: async (compiled, as, signal) =>
       (await query<{ page: TextPage }>({ ...questionOf(compiled), as }, signal)).page,
     close: async () => {
@@ -168,8 +173,7 @@ function createThread(file: string, free: () => void): Thread {
     run: (query) => {
       current = query;
       worker ??= start();
-      const { resolve: _, reject: __, ...question } = query;
-      worker.postMessage(question satisfies ThreadQuery, []);
+      worker.postMessage(query.task, []);
     },
     close: async () => {
       worker?.removeAllListeners('exit');
@@ -183,7 +187,7 @@ function createThread(file: string, free: () => void): Thread {
 const busy = () => new AppError('unavailable', 'too many statistics are asked for at once; try again');
 const gaveUp = (cause: unknown) => new AppError('unavailable', 'the statistics took too long', { cause });
 
-const questionOf = ({ sql, parameters }: CompiledQuery): ThreadQuery => ({
+const questionOf = ({ sql, parameters }: CompiledQuery) => ({
   sql,
   parameters: parameters as SQLInputValue[],
 });

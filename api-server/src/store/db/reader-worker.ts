@@ -1,8 +1,13 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import type { SQLInputValue } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import { giveWay } from '@signalbox/crds/process/give-way';
+import type { Question } from './database.ts';
+import { openConnection } from './sqlite-connection.ts';
 import { type BodyOf, type KeyedRow, type TextPage, textPage, type TextShape } from './texts/text-page.ts';
 
-/** The other side of `reader-threads.ts`: runs one query after the other on a connection of its own that cannot write. */
+/** The other side of `reader-threads.ts`: runs one query, or answers one question, after the other on a connection of its own that cannot write. */
+export type ThreadTask = ThreadQuery | { module: string; input: unknown };
+
 export interface ThreadQuery {
   sql: string;
   parameters: readonly SQLInputValue[];
@@ -10,41 +15,37 @@ export interface ThreadQuery {
   as?: TextShape;
 }
 
-export type ThreadAnswer = { rows: unknown[] } | { page: TextPage } | { error: string };
-
-const database = new DatabaseSync(workerData as string, { readOnly: true, timeout: 5000 });
-database.exec('PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY');
-
-const BODY_OF = 'select body from run_bodies where seq = ?';
+export type ThreadAnswer = { rows: unknown[] } | { page: TextPage } | { answer: unknown } | { error: string };
 
 /** V8 does not know what a statement holds beside its heap, so those of a long export would fill the memory before it frees them. */
 const MAX_PREPARED = 64;
-const statements = new Map<string, StatementSync>();
 
-function prepared(sql: string): StatementSync {
-  const statement = statements.get(sql) ?? database.prepare(sql);
-  statements.delete(sql);
-  statements.set(sql, statement);
-  const [oldest] = statements.keys();
-  if (statements.size > MAX_PREPARED && oldest !== undefined) statements.delete(oldest);
-  return statement;
-}
+// Webhooks go before statistics.
+giveWay();
+const { raw, kysely, prepare } = openConnection(workerData as string, { readOnly: true, statements: MAX_PREPARED });
+raw.exec('PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY');
+
+const BODY_OF = 'select body from run_bodies where seq = ?';
 
 /** While the rows of a page are read, this sees the same state of the database. */
-const bodyOf: BodyOf = (key) => prepared(BODY_OF).get(key)?.['body'] as Uint8Array | undefined;
+const bodyOf: BodyOf = (key) => prepare(BODY_OF).get(key)?.['body'] as Uint8Array | undefined;
 
-const answerTo = ({ sql, parameters, as }: ThreadQuery): ThreadAnswer => {
-  try {
-    const statement = prepared(sql);
-    if (as) return { page: textPage(statement.iterate(...parameters) as Iterable<KeyedRow>, as, bodyOf) };
-    return { rows: statement.all(...parameters) };
-  } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
+async function perform(task: ThreadTask): Promise<ThreadAnswer> {
+  if ('module' in task) {
+    const { answer } = (await import(task.module)) as Question;
+    return { answer: await answer(kysely, task.input) };
   }
-};
+  const { sql, parameters, as } = task;
+  if (as) return { page: textPage(prepare(sql).iterate(...parameters) as Iterable<KeyedRow>, as, bodyOf) };
+  return { rows: prepare(sql).all(...parameters) };
+}
 
-parentPort?.on('message', (query: ThreadQuery) => {
-  const answer = answerTo(query);
+async function reply(task: ThreadTask): Promise<void> {
+  const answer = await perform(task).catch((error: unknown) => ({
+    error: error instanceof Error ? error.message : String(error),
+  }));
   // Handed over and not copied.
   parentPort?.postMessage(answer, 'page' in answer ? [answer.page.text.buffer] : []);
-});
+}
+
+parentPort?.on('message', (task: ThreadTask) => void reply(task));

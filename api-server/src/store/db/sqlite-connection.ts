@@ -13,10 +13,13 @@ export interface SqliteConnection {
   prepare(sql: string): StatementSync;
 }
 
-/** Opens the file; `readOnly` connections see committed state only. */
-export function openConnection(file: string, options: { readOnly: boolean }): SqliteConnection {
-  const raw = new DatabaseSync(file, { readOnly: options.readOnly, timeout: 5000 });
-  const cache = new LRUCache<string, StatementSync>({ max: CACHED_STATEMENTS, memoMethod: (sql) => raw.prepare(sql) });
+/** Opens the file; `readOnly` connections see committed state only. `statements`: how many stay prepared. */
+export function openConnection(
+  file: string,
+  { readOnly, statements = CACHED_STATEMENTS }: { readOnly: boolean; statements?: number },
+): SqliteConnection {
+  const raw = new DatabaseSync(file, { readOnly, timeout: 5000 });
+  const cache = new LRUCache<string, StatementSync>({ max: statements, memoMethod: (sql) => raw.prepare(sql) });
   const prepare = (sql: string) => cache.memo(sql);
   const kysely = new Kysely<Tables>({ dialect: new SqliteDialect({ database: asSqliteDatabase(raw, prepare) }) });
   return { raw, kysely, prepare };

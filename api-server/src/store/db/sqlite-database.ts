@@ -39,6 +39,7 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
   return {
     db: reader.kysely,
     reader: threads.reader,
+    ask: threads.ask,
     readText: threads.readText,
     write: (job) => commits.write(job),
     giveBack: () => commits.write(() => giveBack(writer)),

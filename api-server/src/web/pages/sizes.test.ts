@@ -297,14 +297,16 @@ test.each(['insights', 'steps/look'])('%s of 2,000 teams, agents and models stay
   const name = (at: number) => `${text(80)} ${at}`;
   const ended = many(2_000, (at) => stepSum({ agent: name(at), provider: name(at), model: name(at) }));
   const teams = many(2_000, (at) => runSum({ team: name(at) }));
-  const of = async () => ({
+  const stepIn = async () => ({
+    pipelines: ['checkout'],
+    pipeline: undefined,
     stats: stepStats('look', 'USD', { ended, running: 0, labels: [], p95: null }),
     models: modelBreakdown({ ended, labels: [] }),
   });
   const { get } = await pagesWith({
     statistics: {
       ...statisticsOf({ ended: teams, steps: ended }),
-      stepIn: async () => ({ pipelines: ['checkout'], of }),
+      stepIn,
     },
     promptVersions: [],
   });

@@ -32,7 +32,7 @@ beforeAll(async () => {
         readinessOf(
           {
             ...readinessDeps(server.store),
-            agentVersions: () => Promise.resolve((_executor, agent) => versions[agent] ?? null),
+            agentVersions: () => Promise.resolve(new Map(Object.entries(versions))),
           },
           pipeline,
           asked,
@@ -139,7 +139,7 @@ describe('GET /pipelines/{name}/promotion-readiness', () => {
   });
 
   test('what the backend says of the version of an agent decides what counts', async () => {
-    versions = { investigator: 'v2' };
+    versions = { 'gateway:investigator': 'v2' };
     const [look] = (await get()).body.steps;
     expect(look).toMatchObject({
       verdict: 'no_data',

@@ -1,5 +1,6 @@
 import { meantOrAvailable, NAME_PATTERN } from '@signalbox/crds';
 import type { FastifyInstance } from 'fastify';
+import { chosenOf } from '../../../service/statistics/statistics.ts';
 import { SUMMARY, unlessBusy } from '../insights/summary.ts';
 import type { PageDeps } from '../page-deps.ts';
 import { type PageContext, sendPage, sendProblem } from '../page.ts';
@@ -48,14 +49,14 @@ async function pastOf(
 ): Promise<StepPast> {
   const known = await history.step(name, signal).catch(unlessUnknown);
   if (known === null) return { versions: null, pipelines: [], pipeline: null, buckets: [], stats: null, models: null };
-  const figures = await unlessBusy(statistics.stepIn(name, SUMMARY, signal));
-  // All that ever had the step, as far as it is known: the busiest of now first.
-  const pipelines = [...new Set([...(figures?.pipelines ?? []), ...known.pipelines])];
-  const pipeline = chosen(pipelines, asked);
-  const own = figures && (await unlessBusy(figures.of(pipeline)));
-  return { ...known.of(pipeline), ...(own ?? { stats: null, models: null }), pipelines, pipeline: pipeline ?? null };
+  const wanted = typeof asked === 'string' ? asked : undefined;
+  const figures = await unlessBusy(
+    statistics.stepIn(name, { query: SUMMARY, pipeline: wanted, pipelines: known.pipelines }, signal),
+  );
+  const { pipelines, pipeline } = figures ?? {
+    pipelines: known.pipelines,
+    pipeline: chosenOf(known.pipelines, wanted),
+  };
+  const { stats, models } = figures ?? { stats: null, models: null };
+  return { ...known.of(pipeline), stats, models, pipelines, pipeline: pipeline ?? null };
 }
-
-/** None where all is of one pipeline. */
-const chosen = (pipelines: readonly string[], asked: unknown): string | undefined =>
-  pipelines.length < 2 ? undefined : (pipelines.find((one) => one === asked) ?? pipelines[0]);

@@ -149,13 +149,15 @@ test('a name that several pipelines have is shown for one of them at a time', as
   const { get } = await pagesWith({
     promptVersions: [],
     statistics: {
-      stepIn: async (name) => ({
-        pipelines: ['checkout', 'deploy'],
-        of: async (pipeline) => {
-          asked.push(pipeline);
-          return { stats: stepStats(name, 'USD', { ended: [], running: 0, labels: [], p95: null }), models: [] };
-        },
-      }),
+      stepIn: async (name, { pipeline: wanted }) => {
+        asked.push(wanted);
+        return {
+          pipelines: ['checkout', 'deploy'],
+          pipeline: wanted ?? 'checkout',
+          stats: stepStats(name, 'USD', { ended: [], running: 0, labels: [], p95: null }),
+          models: [],
+        };
+      },
     },
   });
   const first = (await get('/ui/steps/look')).body;
@@ -163,5 +165,5 @@ test('a name that several pipelines have is shown for one of them at a time', as
   const other = (await get('/ui/steps/look?pipeline=deploy')).body;
   expect(other).toContain('those of deploy.');
   expect(other).toMatch(/href="\/ui\/steps\/look\?pipeline&#x3D;deploy" aria-current="true"/);
-  expect(asked).toEqual(['checkout', 'deploy']);
+  expect(asked).toEqual([undefined, 'deploy']);
 });

@@ -1,0 +1,23 @@
+import type { Pipeline } from '@signalbox/crds';
+import type { EvidenceOf } from '../../analytics/readiness/executions.ts';
+import { evaluateReadiness } from '../../analytics/readiness/readiness.ts';
+import type { BinRule } from '../../analytics/readiness/tiers.ts';
+import type { AgentVersions } from '../../executors/agents.ts';
+import { readEvidence } from '../../store/aggregates/evidence/read-evidence.ts';
+import type { Question } from '../../store/db/database.ts';
+import { gatherEvidence } from './gather.ts';
+
+export interface AskedReadiness {
+  pipeline: Pipeline;
+  versions: AgentVersions;
+  bins: BinRule;
+  now: number;
+}
+
+/** A `ReadinessReport`. */
+export const answer: Question['answer'] = async (db, asked) => {
+  const { pipeline, versions, bins, now } = asked as AskedReadiness;
+  const deps = { readEvidence: (of: EvidenceOf) => readEvidence(() => db, of), now: () => now };
+  const gathered = await gatherEvidence({ ...deps, agentVersions: () => Promise.resolve(versions) }, pipeline);
+  return evaluateReadiness(pipeline, gathered, bins);
+};
