@@ -26,6 +26,7 @@ export function wireNotifications(
     http: httpExecutor(EVERYWHERE),
     guardedHttp: async ({ runId, ...call }) => guarded({ ...call, namespace: await namespaceOf(runId) }),
     receiversOf: async ({ runId, pipeline }) => tenants.receiversOf({ pipeline, namespace: await namespaceOf(runId) }),
+    authorOf: async ({ runId, pipeline }) => (await namespaceOf(runId)) ?? `pipeline ${pipeline}`,
     outbox: createOutbox(database),
     log: logs.log,
     now: () => Date.now(),

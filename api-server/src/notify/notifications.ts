@@ -13,7 +13,7 @@ import { planRegression, type RegressionAlert } from './regression.ts';
 import { forwardOf } from './fallback.ts';
 import { routeOf } from './routes.ts';
 import { type Undelivered, warningOf } from './undelivered.ts';
-import { type GuardedHttp, type Outbox, Sender, TRY_MS } from './sender.ts';
+import { type GuardedHttp, type Outbox, Sender, type SenderDeps, TRY_MS } from './sender.ts';
 
 export interface NotificationsDeps {
   settings: NotificationsBlock;
@@ -26,6 +26,7 @@ export interface NotificationsDeps {
   http: HttpExecutor;
   guardedHttp: GuardedHttp;
   receiversOf: PrepareDeps['receiversOf'];
+  authorOf: SenderDeps['authorOf'];
   outbox: Outbox;
   log: Io['log'];
   now(): number;
@@ -60,6 +61,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
   const sender = new Sender({
     outbox,
     prepare: (notification, channel) => prepare(preparing, notification, channel),
+    authorOf: deps.authorOf,
     http: deps.http,
     guardedHttp: deps.guardedHttp,
     mask: env.mask,

@@ -42,5 +42,6 @@ export function createRateLimits(): RateLimits {
   };
 }
 
-const place = (id: string): number =>
+/** Spreads rows that wait for the same. */
+export const place = (id: string): number =>
   [...id].reduce((sum, sign) => sum + (sign.codePointAt(0) ?? 0), 0) % SPREAD_SECONDS;

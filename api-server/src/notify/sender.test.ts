@@ -43,6 +43,7 @@ function service(more: { tryMs?: number; outbox?: Outbox } = {}): Notifications 
     env,
     http: httpExecutor(['0.0.0.0/0', '::/0']),
     receiversOf: async () => null,
+    authorOf: async ({ pipeline }) => pipeline,
     guardedHttp: httpExecutor([]),
     outbox: createOutbox(database),
     log: { info: note('info'), warn: note('warn') },
@@ -78,14 +79,9 @@ const SAID = { escalate: [{ channel: 'slack' }] };
 async function endRunOf(pipeline: Pipeline, id = RUN_ID): Promise<void> {
   const run = { ...runOf({ pipeline }), id };
   const writes = notifications.runEnded(run, { status: 'escalated', error: { step: 'look', message: 'trust is low' } });
+  const { name } = pipeline;
   await database.write(async (tx) => {
-    await keepDefinition(tx, {
-      hash: pipeline.name,
-      kind: 'Pipeline',
-      name: pipeline.name,
-      body: JSON.stringify(pipeline),
-      stored_at: AT,
-    });
+    await keepDefinition(tx, { hash: name, kind: 'Pipeline', name, body: JSON.stringify(pipeline), stored_at: AT });
     await insertRun(tx, row(id, pipeline));
     await tx.db.insertInto('run_events').values({ run_id: id, first_seq: 1, events: '[{"seq":1}]' }).execute();
     await endRun(tx, {

@@ -3,6 +3,7 @@ import type { Failure, HttpCall, HttpExecutor, HttpReply } from '../runs/state/e
 import type { Write } from '../runs/state/records.ts';
 import type { TriedRequest } from '../runs/state/step-parts.ts';
 import type { Undelivered } from './undelivered.ts';
+import { createAuthorTurns, untilTurn } from './author-turns.ts';
 import type { Delivery, Io, Prepared, Unusable } from './channel.ts';
 import type { ChannelName, Notification } from './message.ts';
 import { createRateLimits } from './rate-limits.ts';
@@ -44,6 +45,8 @@ export interface Outbox {
 export interface SenderDeps {
   outbox: Pick<Outbox, 'claim' | 'settle' | 'prune'>;
   prepare(notification: Notification, channel: ChannelName): Promise<Prepared | Unusable>;
+  /** Who wrote the definition of a message: a namespace, or a pipeline of the operator's. */
+  authorOf(notification: Pick<Notification, 'pipeline' | 'runId'>): Promise<string>;
   http: HttpExecutor;
   guardedHttp: GuardedHttp;
   /** Takes the operator's secrets out of text. */
@@ -77,6 +80,7 @@ export class Sender {
   #recountAt = 0;
   #busyAt = 0;
   #limits = createRateLimits();
+  #turns = createAuthorTurns();
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
@@ -195,9 +199,25 @@ export class Sender {
     const prepared = await this.#deps.prepare(claimed, claimed.insteadOf ?? claimed.channel);
     if (claimed.insteadOf !== null) return this.#toLog(claimed, prepared);
     if (!prepared.ok) return { ok: false, message: prepared.message, retryable: false };
+    if (prepared.byAuthor) return this.#inTurn(prepared, claimed, await this.#deps.authorOf(claimed));
     const at = this.#deps.now();
-    const wait = Math.max(...targetsOf(prepared, claimed).map((one) => this.#limits.wait(one, claimed.id, at)));
+    const wait = this.#held(prepared, claimed, at);
     return wait > 0 ? waitsFor(wait) : this.#send(prepared, claimed, at);
+  }
+
+  async #inTurn(prepared: Prepared, claimed: Claimed, author: string): Promise<Delivered> {
+    const at = this.#deps.now();
+    if (!this.#turns.take(author)) return waitsFor(untilTurn(claimed, 0, at));
+    try {
+      const wait = this.#held(prepared, claimed, at);
+      return wait > 0 ? waitsFor(untilTurn(claimed, wait, at)) : await this.#send(prepared, claimed, at);
+    } finally {
+      this.#turns.giveBack(author);
+    }
+  }
+
+  #held(prepared: Prepared, claimed: Claimed, at: number): number {
+    return Math.max(...targetsOf(prepared, claimed).map((one) => this.#limits.wait(one, claimed.id, at)));
   }
 
   async #send(prepared: Prepared, claimed: Claimed, at: number): Promise<Delivered> {

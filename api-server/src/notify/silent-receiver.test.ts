@@ -4,22 +4,32 @@ import { AT, notificationOf } from './fixtures/run.ts';
 import { Sender, UNANSWERED_WAIT_MS } from './sender.ts';
 import type { Claimed } from './settle.ts';
 
-/** A sender with rows in memory: `url` of a row is where it goes, and whoever is in `dead` never answers. */
-function site(urls: readonly string[], { byAuthor = false } = {}) {
+/** A row by the address it goes to; `by` is the author of the address. */
+type Row = string | { url: string; by: string };
+
+/** A sender with rows in memory, each of a pipeline of its own: whoever is in `dead` never answers. */
+function site(given: readonly Row[], tryMs = 20) {
   const dead = new Set<string>();
   const tried: string[] = [];
+  const lookedAt = new Map<string, number>();
   let clock = AT;
-  const rows = urls.map((url, at) => ({
-    url,
+  const rows = given.map((row, at) => ({
+    ...(typeof row === 'string' ? { url: row, by: null } : row),
     dueAt: AT + at,
     sent: false,
-    claimed: { ...notificationOf({ id: `run/${at}` }), attempts: 0, tries: [], triedFrom: AT } as Claimed,
+    claimed: {
+      ...notificationOf({ id: `run/${at}` }),
+      pipeline: `p${at}`,
+      attempts: 0,
+      tries: [],
+      triedFrom: AT,
+    } as Claimed,
   }));
   const rowOf = (id: string) => rows.find(({ claimed }) => claimed.id === id)!;
-  const prepared = (url: string): Prepared => ({
+  const prepared = ({ url, by }: (typeof rows)[number]): Prepared => ({
     ok: true,
     target: url,
-    byAuthor,
+    byAuthor: by !== null,
     secrets: [],
     send: async (_, { signal }) => {
       tried.push(url);
@@ -30,23 +40,26 @@ function site(urls: readonly string[], { byAuthor = false } = {}) {
   });
   const sender = new Sender({
     outbox: {
-      claim: async ({ limit }) =>
-        rows
-          .filter(({ sent, dueAt }) => !sent && dueAt <= clock)
-          .toSorted((a, b) => a.dueAt - b.dueAt)
-          .slice(0, limit)
-          .map(({ claimed }) => claimed),
+      claim: async ({ limit, until }) => {
+        const due = rows.filter(({ sent, dueAt }) => !sent && dueAt <= clock).toSorted((a, b) => a.dueAt - b.dueAt);
+        return due.slice(0, limit).map((row) => {
+          row.dueAt = until;
+          lookedAt.set(row.claimed.id, (lookedAt.get(row.claimed.id) ?? 0) + 1);
+          return row.claimed;
+        });
+      },
       settle: async ({ id, status, nextAt }) =>
         void Object.assign(rowOf(id), { sent: status === 'sent', dueAt: nextAt ?? Infinity }),
       prune: async () => 0,
     },
-    prepare: async ({ id }) => prepared(rowOf(id).url),
+    prepare: async ({ id }) => prepared(rowOf(id)),
+    authorOf: async ({ pipeline }) => rows.find(({ claimed }) => claimed.pipeline === pipeline)?.by ?? '',
     http: () => Promise.reject(new Error('not used')),
     guardedHttp: () => Promise.reject(new Error('not used')),
     mask: (text) => text,
     log: { info: () => undefined, warn: () => undefined },
     now: () => clock,
-    tryMs: 20,
+    tryMs,
     patience: { giveUpMs: 86_400_000, forward: () => null },
     recount: async () => undefined,
   });
@@ -57,7 +70,7 @@ function site(urls: readonly string[], { byAuthor = false } = {}) {
     await sender.settled();
     return [...tried];
   };
-  return { dead, look, isSent: (at: number) => rows[at]?.sent };
+  return { dead, look, lookedAt, isSent: (at: number) => rows[at]?.sent };
 }
 
 const DEAD = 'https://dead.example';
@@ -74,11 +87,30 @@ test('a receiver that never answers holds up no message for another one', async 
   expect((await look(wait + 20)).length).toBeGreaterThan(8);
 });
 
-test('an author who names many addresses gets no more tries with them', async () => {
-  const urls = Array.from({ length: 40 }, (_, at) => `https://dead-${at}.example`);
-  const { dead, look } = site(urls, { byAuthor: true });
-  for (const url of urls) dead.add(url);
-  expect(await look(1)).toHaveLength(8);
-  expect(await look(1)).toEqual([]);
-  expect(await look(wait + 20)).toHaveLength(1);
+const many = (by: string, count = 40) =>
+  Array.from({ length: count }, (_, at) => ({ url: `https://${by}-${at}.example`, by }));
+
+test('an author who names many addresses in many pipelines takes no more places with them', async () => {
+  const { dead, look, isSent } = site([...many('shop'), ...many('pay', 1), 'https://chat.example'], 1_000);
+  for (const { url } of many('shop')) dead.add(url);
+  const tried = await look(1);
+  expect(tried.filter((url) => dead.has(url))).toEqual(many('shop', 3).map(({ url }) => url));
+  expect([isSent(40), isSent(41)]).toEqual([true, true]);
+});
+
+test('authors together leave places for the channels of the operator', async () => {
+  const authors = ['a', 'b', 'c', 'd'].flatMap((by) => many(by, 10));
+  const { dead, look, isSent } = site([...authors, 'https://chat.example'], 1_000);
+  for (const { url } of authors) dead.add(url);
+  expect((await look(1)).indexOf('https://chat.example')).toBe(6);
+  expect(isSent(40)).toBe(true);
+});
+
+test('what waits long for its turn is looked at seldom', async () => {
+  const { dead, look, lookedAt } = site(many('shop', 200));
+  for (const { url } of many('shop', 200)) dead.add(url);
+  for (let passed = 0; passed < 3_600; passed += 60) await look(60);
+  lookedAt.clear();
+  for (let passed = 0; passed < 600; passed += 10) await look(10);
+  expect(Math.max(...lookedAt.values())).toBeLessThan(4);
 });

@@ -1,0 +1,39 @@
+import type { Claimed } from './settle.ts';
+import { MOST_HELD_MS, place } from './rate-limits.ts';
+
+/** Messages that are on their way at the same time to addresses that one author wrote, and that all authors wrote. */
+const MOST_OF_AUTHOR = 3;
+const MOST_OF_ALL = 6;
+/** How long a message waits at least where there is no turn. */
+const WAIT_MS = 1_000;
+
+/** Leaves places for the operator's own channels: who writes an address decides how long it takes to answer. */
+export interface AuthorTurns {
+  /** False where there is none. */
+  take(author: string): boolean;
+  giveBack(author: string): void;
+}
+
+export function createAuthorTurns(): AuthorTurns {
+  const taken = new Map<string, number>();
+  let all = 0;
+  return {
+    take: (author) => {
+      const own = taken.get(author) ?? 0;
+      if (own >= MOST_OF_AUTHOR || all >= MOST_OF_ALL) return false;
+      taken.set(author, own + 1);
+      all += 1;
+      return true;
+    },
+    giveBack: (author) => {
+      const left = (taken.get(author) ?? 0) - 1;
+      all -= 1;
+      if (left > 0) taken.set(author, left);
+      else taken.delete(author);
+    },
+  };
+}
+
+/** The longer a message waits, the more seldom it is looked at: thousands of them must not take the time of others. */
+export const untilTurn = ({ id, triedFrom }: Pick<Claimed, 'id' | 'triedFrom'>, heldMs: number, at: number): number =>
+  Math.min(Math.max(heldMs, (at - triedFrom) / 2, WAIT_MS) + place(id) * 200, MOST_HELD_MS);
