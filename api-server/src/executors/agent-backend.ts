@@ -123,7 +123,13 @@ const runParams = (call: AgentCall): Record<string, unknown> => ({
   output_schema: call.outputSchema,
   timeout_ms: call.timeoutMs,
   idempotency_key: call.idempotencyKey,
-  metadata: { run_id: call.runId, pipeline: call.pipeline, step_name: call.stepName, team: call.team },
+  metadata: {
+    run_id: call.runId,
+    pipeline: call.pipeline,
+    step_name: call.stepName,
+    team: call.team,
+    ...(call.namespace !== null && { namespace: call.namespace }),
+  },
   trace: { stream: true, tool_result_max_chars: TRACE_RESULT_CHARS },
   ...(call.trace && { _meta: call.trace }),
 });

@@ -165,6 +165,7 @@ const agentCall = {
   pipeline: 'p',
   stepName: 's',
   team: null,
+  namespace: null,
   signal: open,
   onEvent: () => undefined,
 };

@@ -6,12 +6,13 @@ const Count = z.number().int().nonnegative();
 /** Any object; a record would look at each of its keys and values. */
 const JsonObject = z.looseObject({});
 
-/** The caller's context: recorded with the run, never interpreted by the backend. */
+/** The caller's context, recorded with the run. The gateway shares its slots by `namespace`, where it has tenants, and by `pipeline`. */
 export const RunMetadata = z.looseObject({
   run_id: Text.optional(),
   pipeline: Text.optional(),
   step_name: Text.optional(),
   team: Text.nullable().optional(),
+  namespace: Text.optional(),
 });
 export type RunMetadata = z.infer<typeof RunMetadata>;
 

@@ -63,8 +63,20 @@ export const ToolPolicyConfig = z.strictObject({
 export type ToolPolicyConfig = z.infer<typeof ToolPolicyConfig>;
 
 export const Limits = z.strictObject({
-  max_concurrent_runs: z.number().int().min(1).max(10_000).default(10).describe('Agent runs at a time'),
-  max_queued_runs: z.number().int().min(0).max(100_000).default(100).describe('Agent runs that may wait for a slot'),
+  max_concurrent_runs: z
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(10)
+    .describe('Agent runs at a time, of one tenant three quarters'),
+  max_queued_runs: z
+    .number()
+    .int()
+    .min(0)
+    .max(100_000)
+    .default(100)
+    .describe('Agent runs that may wait for a slot, of one tenant three quarters'),
   max_waiting_approvals: z
     .number()
     .int()

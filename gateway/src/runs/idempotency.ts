@@ -40,13 +40,17 @@ export class IdempotencyKeys<Run> {
   }
 }
 
-/** Two calls are the same where all parameters but timeout and tracing are equal. */
+/** Two calls are the same where all parameters but timeout and tracing are equal. Earlier callers did not say their namespace. */
 export function parametersHash({
   timeout_ms: _,
   trace: __,
   _meta: ___,
   idempotency_key: ____,
+  metadata,
   ...params
 }: AgentRunParams): string {
-  return createHash('sha256').update(canonicalJson(params)).digest('base64');
+  const { namespace: _____, ...context } = metadata ?? {};
+  return createHash('sha256')
+    .update(canonicalJson({ ...params, ...(metadata && { metadata: context }) }))
+    .digest('base64');
 }

@@ -1,3 +1,5 @@
+import { partOf, type Share } from './share.ts';
+
 /** A place in the queue or a slot to run in. */
 export interface Ticket {
   /** Resolves when a slot is given; rejects with the signal's reason when it aborts before. */
@@ -9,6 +11,9 @@ export interface Ticket {
 }
 
 interface Waiting {
+  share: Share;
+  /** It had a slot before. */
+  isFirst: boolean;
   start: () => void;
   onPosition: (position: number) => void;
 }
@@ -21,12 +26,16 @@ export interface RunLimits {
 
 const POSITIONS_TOLD = 100;
 
-/** At most `maxRunning` at once; at most `maxQueued` others wait, first in, first out. */
+/**
+ * At most `maxRunning` at once; at most `maxQueued` others wait. A free slot goes to the share with the fewest running, and of
+ * equal ones to who came first, so that many runs of one share do not keep out another's.
+ */
 export class RunQueue {
   private readonly maxRunning: number;
   private readonly maxQueued: number;
   private readonly waiting: Waiting[] = [];
   private readonly maxWaitingApprovals: number;
+  private readonly runningOf = new Map<string, number>();
   private running = 0;
   private approvals = 0;
 
@@ -55,29 +64,37 @@ export class RunQueue {
   }
 
   /** Null when the queue is full. `onPosition` is called with every later position except 0. */
-  enter(signal: AbortSignal, onPosition: (position: number) => void): Ticket | null {
-    if (this.running < this.maxRunning) return this.start();
-    if (this.waiting.length >= this.maxQueued) return null;
-    return this.wait(signal, { onPosition, isFirst: false });
+  enter(share: Share, signal: AbortSignal, onPosition: (position: number) => void): Ticket | null {
+    if (this.hasSlot(share)) return this.start(share);
+    return this.hasPlace(share) ? this.wait(signal, { share, onPosition, isFirst: false }) : null;
   }
 
   /** For a run that had a slot before: it is never refused and waits before all others. */
-  enterFirst(signal: AbortSignal): Ticket {
-    if (this.running < this.maxRunning) return this.start();
-    const ticket = this.wait(signal, { onPosition: () => {}, isFirst: true });
+  enterFirst(share: Share, signal: AbortSignal): Ticket {
+    if (this.hasSlot(share)) return this.start(share);
+    const ticket = this.wait(signal, { share, onPosition: () => {}, isFirst: true });
     this.tellPositions(1);
     return ticket;
   }
 
-  private start(): Ticket {
-    this.running += 1;
-    return { ready: Promise.resolve(), position: 0, release: this.releaseOnce() };
+  private hasSlot({ key, isBounded }: Share): boolean {
+    return this.running < this.maxRunning && !(isBounded && this.runs(key) >= partOf(this.maxRunning));
   }
 
-  private wait(
-    signal: AbortSignal,
-    { onPosition, isFirst }: { onPosition: Waiting['onPosition']; isFirst: boolean },
-  ): Ticket {
+  private hasPlace({ key, isBounded }: Share): boolean {
+    if (this.waiting.length >= this.maxQueued) return false;
+    return !isBounded || this.waiting.filter(({ share }) => share.key === key).length < partOf(this.maxQueued);
+  }
+
+  private runs(key: string): number {
+    return this.runningOf.get(key) ?? 0;
+  }
+
+  private start(share: Share): Ticket {
+    return { ready: Promise.resolve(), position: 0, release: this.take(share) };
+  }
+
+  private wait(signal: AbortSignal, { share, onPosition, isFirst }: Omit<Waiting, 'start'>): Ticket {
     let release = () => {};
     const ready = new Promise<void>((resolve, reject) => {
       const leave = () => {
@@ -87,10 +104,12 @@ export class RunQueue {
         reject(signal.reason as Error);
       };
       const entry: Waiting = {
+        share,
+        isFirst,
         onPosition,
         start: () => {
           signal.removeEventListener('abort', leave);
-          release = this.releaseOnce();
+          release = this.take(share);
           resolve();
         },
       };
@@ -101,19 +120,35 @@ export class RunQueue {
     return { ready, position: this.waiting.length, release: () => release() };
   }
 
-  private releaseOnce(): () => void {
+  /** Takes a slot; answers what gives it back, once. */
+  private take({ key }: Share): () => void {
+    this.running += 1;
+    this.runningOf.set(key, this.runs(key) + 1);
     let released = false;
     return () => {
       if (released) return;
       released = true;
-      const next = this.waiting.shift();
-      if (!next) {
-        this.running -= 1;
-        return;
-      }
-      next.start();
-      this.tellPositions(0);
+      this.running -= 1;
+      const left = this.runs(key) - 1;
+      if (left > 0) this.runningOf.set(key, left);
+      else this.runningOf.delete(key);
+      this.startNext();
     };
+  }
+
+  private startNext(): void {
+    const ready = this.waiting.filter(({ share }) => this.hasSlot(share));
+    const first = ready.find(({ isFirst }) => isFirst) ?? this.ofFewest(ready);
+    if (!first) return;
+    const at = this.waiting.indexOf(first);
+    this.waiting.splice(at, 1);
+    first.start();
+    this.tellPositions(at);
+  }
+
+  private ofFewest(entries: readonly Waiting[]): Waiting | undefined {
+    const fewest = Math.min(...new Set(entries.map(({ share }) => this.runs(share.key))));
+    return entries.find(({ share }) => this.runs(share.key) === fewest);
   }
 
   private tellPositions(from: number): void {

@@ -130,9 +130,9 @@ export class RunService {
   private enter(run: Run, agent: AgentRecord): Ticket | null {
     const onPosition = (position: number) => run.emit({ event: 'queued', position });
     const ready = this.deps.whenReady?.(agent, run.signal()) ?? null;
-    if (!ready) return this.queue.enter(run.signal(), onPosition);
+    if (!ready) return this.queue.enter(run.share, run.signal(), onPosition);
     return this.waiting.enter(ready, () => {
-      const ticket = this.queue.enter(run.signal(), onPosition);
+      const ticket = this.queue.enter(run.share, run.signal(), onPosition);
       if (ticket && ticket.position > 0) onPosition(ticket.position);
       return ticket;
     });
@@ -187,7 +187,7 @@ export class RunService {
   private async execute(run: Run, prepared: Prepared, ticket: Ticket): Promise<void> {
     const started = performance.now();
     const timer = this.deadline(run, prepared.agent);
-    run.slot = new RunSlot(this.queue, ticket, run.signal());
+    run.slot = new RunSlot(this.queue, ticket, { share: run.share, signal: run.signal() });
     let outcome: RunOutcome;
     try {
       outcome = await this.runInSlot(run, prepared, ticket.position);

@@ -4,10 +4,12 @@ import { RunSlot } from './run-slot.ts';
 
 const LIMITS = { maxConcurrentRuns: 1, maxQueuedRuns: 2, maxWaitingApprovals: 1 };
 
+const SHARE = { key: 'pipeline a', isBounded: false };
+
 async function running(queue: RunQueue, signal = new AbortController().signal) {
-  const ticket = queue.enter(signal, () => {});
+  const ticket = queue.enter(SHARE, signal, () => {});
   if (!ticket) throw new Error('the queue is full');
-  const slot = new RunSlot(queue, ticket, signal);
+  const slot = new RunSlot(queue, ticket, { share: SHARE, signal });
   await slot.first();
   return slot;
 }

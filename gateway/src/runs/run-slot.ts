@@ -1,17 +1,20 @@
 import type { RunQueue, Ticket } from './run-queue.ts';
+import type { Share } from './share.ts';
 
 /** The slot of one run. While the run waits for approvals it gives the slot back, and takes one again after a decision. */
 export class RunSlot {
   private readonly queue: RunQueue;
+  private readonly share: Share;
   private readonly signal: AbortSignal;
   private ticket: Ticket | null;
   private taking: Promise<void> | null = null;
   private wasGiven = false;
   private ended = false;
 
-  constructor(queue: RunQueue, ticket: Ticket, signal: AbortSignal) {
+  constructor(queue: RunQueue, ticket: Ticket, { share, signal }: { share: Share; signal: AbortSignal }) {
     this.queue = queue;
     this.ticket = ticket;
+    this.share = share;
     this.signal = signal;
   }
 
@@ -54,7 +57,7 @@ export class RunSlot {
 
   private async take(): Promise<void> {
     this.signal.throwIfAborted();
-    const ticket = this.queue.enterFirst(this.signal);
+    const ticket = this.queue.enterFirst(this.share, this.signal);
     await ticket.ready;
     this.ticket = ticket;
     if (this.ended) this.giveBack();

@@ -5,6 +5,7 @@ import type { ApprovalRequest } from './tool-door.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunAborted, RunOutcome } from './run-outcome.ts';
 import type { RunSlot } from './run-slot.ts';
+import { type Share, shareOf } from './share.ts';
 
 /** A request as the approver gets it. */
 export type ShownRequest = ApprovalRequest & { input_sha256: string };
@@ -70,6 +71,8 @@ export class Run {
   private readonly isReserved: boolean;
   /** Who started it. */
   readonly caller: Caller | undefined;
+  /** With whose runs it shares its part of the slots. */
+  readonly share: Share;
   slot: RunSlot | null = null;
   done = false;
   private resolveFinished: (outcome: FinishedRun) => void = () => {};
@@ -83,6 +86,7 @@ export class Run {
     this.params = params;
     this.starter = starter;
     this.caller = starter.caller;
+    this.share = shareOf(params);
     this.key = keyOf(starter, params.idempotency_key);
     this.isReserved = hasAllRights(starter);
     this.watchers.add(starter);

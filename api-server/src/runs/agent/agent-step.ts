@@ -161,6 +161,7 @@ async function call(
     pipeline: run.pipeline.name,
     stepName: name,
     team: run.team,
+    namespace: run.namespace,
     signal: attempt.signal,
     onEvent: (event, fields) => {
       const leftQueue = queue.hear(event);

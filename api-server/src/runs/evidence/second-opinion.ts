@@ -87,6 +87,7 @@ function callOf({ run, name, iteration, attempt }: Begun, opinion: Asked): Agent
     pipeline: run.pipeline.name,
     stepName: name,
     team: run.team,
+    namespace: run.namespace,
     onEvent: () => undefined,
   };
 }

@@ -97,6 +97,7 @@ async function ask(
     pipeline: run.pipeline.name,
     stepName: name,
     team: run.team,
+    namespace: run.namespace,
     signal,
     onEvent: () => undefined,
   });

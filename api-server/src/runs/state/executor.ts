@@ -29,6 +29,8 @@ export interface AgentCall {
   pipeline: string;
   stepName: string;
   team: string | null;
+  /** The namespace that the run counts towards; null for none. */
+  namespace: string | null;
   signal: AbortSignal;
   /** W3C trace context of the call; absent where nothing is traced. */
   trace?: TraceContext;

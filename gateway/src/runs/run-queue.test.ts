@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { RunQueue, type Ticket } from './run-queue.ts';
+import { shareOf } from './share.ts';
+
+const LIMITS = { maxConcurrentRuns: 4, maxQueuedRuns: 8, maxWaitingApprovals: 1 };
+const agent = 'a';
+const TENANT = shareOf({ agent, metadata: { namespace: 'shop', pipeline: 'checkout' } });
+const OTHER = shareOf({ agent, metadata: { namespace: 'pay', pipeline: 'refunds' } });
+const PIPELINE = shareOf({ agent, metadata: { pipeline: 'nightly' } });
+const { signal } = new AbortController();
+
+/** A queue, and in which order runs got their slots. */
+function queueOf(limits = LIMITS) {
+  const queue = new RunQueue(limits);
+  const started: string[] = [];
+  const enter = (name: string, share = TENANT): Ticket | null => {
+    const ticket = queue.enter(share, signal, () => {});
+    void ticket?.ready.then(() => started.push(name));
+    return ticket;
+  };
+  return { queue, started, enter };
+}
+
+test('a namespace holds at most three quarters of the slots, and of the places', async () => {
+  const { queue, enter } = queueOf();
+  const entered = Array.from({ length: 20 }, (_, at) => enter(`shop ${at}`));
+  expect([queue.active(), queue.queued()]).toEqual([3, 6]);
+  expect(entered.filter((ticket) => ticket === null)).toHaveLength(11);
+  expect(enter('pay', OTHER)?.position).toBe(0);
+  expect(enter('pay again', OTHER)?.position).toBe(7);
+});
+
+test('a free slot goes to whom has the fewest running', async () => {
+  const { enter, started } = queueOf();
+  const first = enter('shop 0');
+  for (const at of [1, 2, 3, 4]) enter(`shop ${at}`);
+  enter('pay 0', OTHER);
+  enter('nightly', PIPELINE);
+  first?.release();
+  await expect.poll(() => started).toEqual(['shop 0', 'shop 1', 'shop 2', 'pay 0', 'nightly']);
+});
+
+test('what is not of a tenant takes all slots and places, in its order', async () => {
+  const { queue, enter, started } = queueOf();
+  const entered = Array.from({ length: 12 }, (_, at) => enter(`nightly ${at}`, PIPELINE));
+  expect([queue.active(), queue.queued(), enter('one more', PIPELINE)]).toEqual([4, 8, null]);
+  entered[2]?.release();
+  await expect.poll(() => started.slice(4)).toEqual(['nightly 4']);
+});
+
+test('one slot and one place are for everybody', () => {
+  const { enter } = queueOf({ ...LIMITS, maxConcurrentRuns: 1, maxQueuedRuns: 1 });
+  expect([enter('a')?.position, enter('b')?.position, enter('c')]).toEqual([0, 1, null]);
+});
