@@ -1,32 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '@signalbox/crds';
 import type { CompiledQuery, Kysely } from 'kysely';
 import pg from 'pg';
 import { hasPacked } from './bodies/packed-body.ts';
-import type { Database, DatabaseOptions, Question, Tx } from './database.ts';
+import type { Database, DatabaseOptions, Tx } from './database.ts';
 import { postgres } from './dialect.ts';
 import type { Outcome } from './faults.ts';
 import { GroupCommit } from './group-commit.ts';
 import { createHealth } from './health.ts';
 import { migrate } from './migrate.ts';
-import {
-  type Answer,
-  connectionSettings,
-  kyselyOver,
-  openSession,
-  prepare,
-  type Query,
-  serversOwn,
-  type Session,
-} from './postgres-connection.ts';
+import { connectionSettings, kyselyOver, openSession, serversOwn, type Session } from './postgres-connection.ts';
+import { openLongReads, openPool, read } from './postgres-reads.ts';
 import { createWriter } from './postgres-writer.ts';
+import { createReaderThreads } from './reader-threads.ts';
 import type { Tables } from './schema.ts';
 import { type KeyedRow, type TextPage, textPage, type TextShape } from './texts/text-page.ts';
 
 const READERS = 8;
 /** For statistics, searches and counts: however many are asked for, the others have connections of their own. */
 const LONG_READERS = 3;
-const READ_LIMITS = { statement: 30_000, lock: 10_000 };
 /** A process that hangs inside a transaction blocks a takeover until the server ends it; that happens before a lease is over. */
 const WRITE_LIMITS = { statement: 15_000, lock: 5_000, idle: 5_000 };
 /** Migrations may rebuild tables; a second replica waits as long as the first needs. */
@@ -42,23 +33,20 @@ const TRUSTED_MS = 5_000;
 export async function openPostgres(options: DatabaseOptions & { url: string }): Promise<Database> {
   await prepareSchema(options);
   const pool = openPool(options.url, READERS);
-  const long = openPool(options.url, LONG_READERS);
+  const long = openLongReads({ url: options.url, connections: LONG_READERS, cancelBy: pool });
   const closing = new AbortController();
+  const threads = createReaderThreads({ at: { url: options.url } });
   const writer = createWriter({
     fenced: options.fenced ?? true,
     connect: () => openSession(connectionSettings(options.url, WRITE_LIMITS)),
     outcome: (transactionId) => outcomeOf(pool, transactionId, closing.signal),
   });
   const commits = new GroupCommit<Tx>(writer);
-  const reader = (caller: AbortSignal) => {
-    const signal = AbortSignal.any([caller, closing.signal]);
-    const asked = (query: Query) => untilAborted(read(long, query, { signal, cancelBy: pool }), signal);
-    return kyselyOver(asked, { transactions: false });
-  };
+  const reader = (caller: AbortSignal) => long.reader(AbortSignal.any([caller, closing.signal]));
   return {
     db: kyselyOver((query) => read(pool, query), { transactions: false }),
     reader,
-    ask: async (module, input, signal) => ((await import(module.href)) as Question).answer(reader(signal), input),
+    ask: threads.ask,
     readText: (query, as, signal) => readText(reader(signal), query, as),
     write: (job) => commits.write(job),
     fileInPlace: () => true,
@@ -69,7 +57,7 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
       await commits.drained();
       await writer.close();
       // The first one ends the queries of the second.
-      await long.end();
+      await Promise.all([threads.close(), long.end()]);
       await pool.end();
     },
   };
@@ -89,15 +77,6 @@ async function readText(db: Kysely<Tables>, query: CompiledQuery, as: TextShape)
   // A run without its body was removed between the two reads.
   const still = rows.filter(({ page_key: key }) => !packed.has(Number(key)) || bodies.has(Number(key)));
   return textPage(still, as, (key) => bodies.get(key));
-}
-
-function openPool(url: string, max: number): pg.Pool {
-  const pool = new pg.Pool({ ...connectionSettings(url, READ_LIMITS), max, idleTimeoutMillis: 60_000 });
-  // Without a listener an idle connection that the server ends would end the process; the pool replaces it by itself.
-  pool.on('error', () => undefined);
-  // The same for one that ends under a read, when the pool does not listen: the read itself hears of it.
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  return pool;
 }
 
 /** Migrates on a connection of its own under a session lock, so that replicas that start together do not collide. */
@@ -122,63 +101,6 @@ async function prepareSchema(options: DatabaseOptions & { url: string }): Promis
     await session.end();
   }
 }
-
-/** Who gave up has an answer at once, also where the server cannot be reached. */
-function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const giveUp = () => reject(noAnswer(signal.reason));
-  if (signal.aborted) giveUp();
-  signal.addEventListener('abort', giveUp, { once: true });
-  answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
-  return promise;
-}
-
-interface Caller {
-  signal: AbortSignal;
-  /** Where the server is told that the answer is not wanted any more. */
-  cancelBy: pg.Pool;
-}
-
-/** Reads change nothing, so one whose connection ended is asked again. */
-async function read(pool: pg.Pool, query: Query, caller?: Caller): Promise<Answer> {
-  for (let tries = 1; ; tries += 1) {
-    const client = await pool.connect().catch((cause: unknown) => Promise.reject(noAnswer(cause)));
-    try {
-      const answer = await ask(client, query, caller);
-      client.release();
-      return answer;
-    } catch (error) {
-      const reported = serversOwn(error);
-      const fault = postgres.faultOf(reported);
-      client.release(fault !== 'job');
-      if (fault === 'job') throw reported;
-      if (fault === 'unavailable' || tries > READ_RETRIES) throw noAnswer(reported);
-    }
-  }
-}
-
-/** Ends the query on the server when its caller gives up. The connection serves no other query before that is done. */
-async function ask(client: pg.PoolClient, query: Query, caller?: Caller): Promise<Answer> {
-  if (caller?.signal.aborted) throw noAnswer(caller.signal.reason);
-  let cancelled: Promise<unknown> = Promise.resolve();
-  const cancel = () => {
-    const { processID } = client as pg.PoolClient & { processID: number };
-    cancelled = caller ? caller.cancelBy.query('SELECT pg_cancel_backend($1)', [processID]) : cancelled;
-    cancelled.catch(() => undefined);
-  };
-  caller?.signal.addEventListener('abort', cancel, { once: true });
-  try {
-    return await client.query(prepare(query));
-  } finally {
-    caller?.signal.removeEventListener('abort', cancel);
-    await cancelled.catch(() => undefined);
-  }
-}
-
-/** After a restart of the server each pooled connection may be found dead once. */
-const READ_RETRIES = READERS;
-
-const noAnswer = (cause: unknown) => new AppError('unavailable', 'the database does not answer; try again', { cause });
 
 async function outcomeOf(pool: pg.Pool, transactionId: string, closing: AbortSignal): Promise<Outcome> {
   while (!closing.aborted) {

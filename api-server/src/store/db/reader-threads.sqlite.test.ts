@@ -11,8 +11,7 @@ let threads: ReaderThreads;
 const never = new AbortController().signal;
 
 const open = (limits: { threads?: number; timeoutMs?: number; maxWaiting?: number } = {}) => {
-  const { file } = site.location as { file: string };
-  threads = createReaderThreads({ file, ...limits });
+  threads = createReaderThreads({ at: site.location, ...limits });
 };
 beforeEach(async () => {
   site = await newTestDatabase();

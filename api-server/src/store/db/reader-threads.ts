@@ -9,7 +9,8 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import type { ThreadAnswer, ThreadTask } from './reader-worker.ts';
+import type { DatabaseLocation } from './database.ts';
+import type { ThreadAnswer, ThreadFault, ThreadMessage, ThreadTask } from './reader-worker.ts';
 import type { Tables } from './schema.ts';
 import type { TextPage, TextShape } from './texts/text-page.ts';
 
@@ -35,14 +36,14 @@ export interface ReaderThreads {
 const YOUNG_MIB = 4;
 
 interface Options {
-  file: string;
+  at: DatabaseLocation;
   threads?: number;
   timeoutMs?: number;
   maxWaiting?: number;
 }
 
 /** What a thread answers that did not fail. */
-type Read = Exclude<ThreadAnswer, { error: string }>;
+type Read = Exclude<ThreadAnswer, { error: unknown }>;
 
 interface Waiting {
   task: ThreadTask;
@@ -55,6 +56,8 @@ interface Thread {
   /** The query that it works on. */
   readonly current: Waiting | null;
   run(query: Waiting): void;
+  /** The answer is not wanted any more. */
+  giveUp(): void;
   close(): Promise<void>;
 }
 
@@ -63,7 +66,7 @@ interface Thread {
  * itself alone. SQLite cannot be stopped in the middle of a query: who gave up has an answer at once, the next one waits for its turn.
  */
 export function createReaderThreads(options: Options): ReaderThreads {
-  const { file, threads = THREADS, timeoutMs = TIMEOUT_MS, maxWaiting = MAX_WAITING } = options;
+  const { at, threads = THREADS, timeoutMs = TIMEOUT_MS, maxWaiting = MAX_WAITING } = options;
   const queue = createTurns();
   let closed = false;
   const next = () => {
@@ -72,7 +75,7 @@ export function createReaderThreads(options: Options): ReaderThreads {
       if (query) thread.run(query);
     }
   };
-  const pool = Array.from({ length: threads }, () => createThread(file, next));
+  const pool = Array.from({ length: threads }, () => createThread(at, next));
   const query = async <T extends Read>(task: ThreadTask, caller: AbortSignal): Promise<T> => {
     if (closed || queue.size() >= maxWaiting) throw busy();
     if (caller.aborted) throw gaveUp(caller.reason);
@@ -80,6 +83,7 @@ export function createReaderThreads(options: Options): ReaderThreads {
     const entry: Waiting = { task, resolve, reject };
     const giveUp = () => {
       queue.leave(caller, entry);
+      for (const thread of pool) if (thread.current === entry) thread.giveUp();
       reject(gaveUp(caller.reason));
     };
     // Both end with the query: what they hold would keep its rows in memory.
@@ -137,7 +141,7 @@ function createTurns() {
   };
 }
 
-function createThread(file: string, free: () => void): Thread {
+function createThread(at: DatabaseLocation, free: () => void): Thread {
   let worker: Worker | null = null;
   let current: Waiting | null = null;
   const settle = (how: (query: Waiting) => void) => {
@@ -152,12 +156,12 @@ function createThread(file: string, free: () => void): Thread {
   };
   const start = () => {
     const started = new Worker(new URL('./reader-worker.ts', import.meta.url), {
-      workerData: file,
+      workerData: at,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
     });
     started.unref();
     started.on('message', (answer: ThreadAnswer) =>
-      settle(({ resolve, reject }) => ('error' in answer ? reject(new Error(answer.error)) : resolve(answer))),
+      settle(({ resolve, reject }) => ('error' in answer ? reject(errorOf(answer)) : resolve(answer))),
     );
     started.once('error', (error) => {
       started.removeAllListeners('exit');
@@ -173,8 +177,9 @@ function createThread(file: string, free: () => void): Thread {
     run: (query) => {
       current = query;
       worker ??= start();
-      worker.postMessage(query.task, []);
+      worker.postMessage(query.task satisfies ThreadMessage, []);
     },
+    giveUp: () => worker?.postMessage('give up' satisfies ThreadMessage, []),
     close: async () => {
       worker?.removeAllListeners('exit');
       current?.reject(busy());
@@ -186,6 +191,8 @@ function createThread(file: string, free: () => void): Thread {
 
 const busy = () => new AppError('unavailable', 'too many statistics are asked for at once; try again');
 const gaveUp = (cause: unknown) => new AppError('unavailable', 'the statistics took too long', { cause });
+
+const errorOf = ({ error, type }: ThreadFault) => (type ? new AppError(type, error) : new Error(error));
 
 const questionOf = ({ sql, parameters }: CompiledQuery) => ({
   sql,

@@ -43,3 +43,24 @@ test('reads that take long leave the connections of the others alone', async () 
   leaves.abort();
   await asked;
 });
+
+const SLEEP = new URL('../fixtures/sleep-on-server.ts', import.meta.url);
+const COUNT_MARKS = new URL('../fixtures/count-marks.ts', import.meta.url);
+
+test('the server stops what a question asks when its caller has gone, and the next question is answered', async () => {
+  await database.write(({ db }) => db.insertInto('marks').values({ name: 'm', value: 7 }).execute());
+  const leaves = new AbortController();
+  const ended = Promise.allSettled([1, 2, 3].map(() => database.ask(SLEEP, null, leaves.signal)));
+  await vi.waitFor(async () => expect(await sleeping()).toBe(2), { timeout: 30_000 });
+  leaves.abort();
+  expect((await ended).map(({ status }) => status)).toEqual(Array(3).fill('rejected'));
+  expect(await database.ask(COUNT_MARKS, ['m', 'n'], new AbortController().signal)).toEqual({ marks: 1 });
+  await vi.waitFor(async () => expect(await sleeping()).toBe(0), { timeout: 30_000 });
+});
+
+test('a question that fails says why', async () => {
+  await database.write(({ db }) => db.schema.dropTable('marks').execute());
+  await expect(database.ask(COUNT_MARKS, ['m'], new AbortController().signal)).rejects.toThrow(
+    '"marks" does not exist',
+  );
+});

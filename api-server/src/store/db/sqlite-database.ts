@@ -32,7 +32,7 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
     throw error;
   }
   const reader = openConnection(options.file, { readOnly: true });
-  const threads = createReaderThreads({ file: options.file });
+  const threads = createReaderThreads({ at: { file: options.file } });
   const inPlace = fileInPlace(options.file, options.now);
   const checkpoints = createCheckpointThread({ file: options.file, identity: identityOf(options.file) });
   const commits = new GroupCommit<Tx>(transactionsOn(writer, { inPlace, committed: checkpoints.committed }));
