@@ -1,4 +1,3 @@
-import type { Agent } from 'undici';
 import { failure, type Failure, type HttpExecutor, type HttpReply } from '../runs/state/executor.ts';
 import { egressRule, EgressRefused, guardedLookup, refusal } from './egress.ts';
 
@@ -14,7 +13,9 @@ export function httpExecutor(egressAllow: readonly string[]): HttpExecutor {
   const client = lazily(async () => {
     const undici = await import('undici');
     const connect = { lookup: guardedLookup(rule), timeout: 10_000 };
-    return { request: undici.request, agent: new undici.Agent({ connect, maxRedirections: 0 } as Agent.Options) };
+    // How long a call may take is said by its signal, which a step may set to a day.
+    const options = { connect, maxRedirections: 0, headersTimeout: 0, bodyTimeout: 0 };
+    return { request: undici.request, agent: new undici.Agent(options) };
   });
   return async (call) => {
     const url = parseUrl(call.url);
