@@ -1,5 +1,7 @@
 import { AppError, Pipeline } from '@signalbox/crds';
 import { expect, test } from 'vitest';
+import { promptVersions } from '../../../analytics/prompt-versions.ts';
+import { promptVersionView } from '../../../service/views/analytics/versions.ts';
 import { VIEWER } from '../fixtures/fake-deps.ts';
 import { pagesWith } from '../fixtures/pages-with.ts';
 import { readinessReport } from '../fixtures/readiness.ts';
@@ -143,6 +145,24 @@ test('each recorded run has its steps in their order, both answers and the butto
   expect(run).toContain('<input type="hidden" name="step" value="plan/0">');
   expect(run).toContain('action="/ui/runs/b2/feedback"');
   expect(run).toContain('<input type="hidden" name="next" value="/ui/replays/b2">');
+});
+
+test('a changed template is compared with the newest one of its own pipeline', async () => {
+  const use = (pipeline: string, firstSeenAt: number) => ({
+    promptHash: pipeline,
+    template: `The plan of ${pipeline}.`,
+    pipelines: [pipeline],
+    firstSeenAt,
+    lastSeenAt: firstSeenAt,
+    runsTotal: 1,
+    labelledN: 0,
+  });
+  const versions = promptVersions([use('restart', 2), use('checkout', 1)], []).map(promptVersionView);
+  const report = chainReport({ candidate: { plan: { prompt_template: 'Another plan.' } } });
+  const { get } = await pagesWith({ ...world, reports: [report], promptVersions: versions });
+  const text = (await get('/ui/replays/b2')).body.replaceAll(/<[^>]+>/g, '');
+  expect(text).toContain('The plan of checkout.');
+  expect(text).not.toContain('The plan of restart.');
 });
 
 test('runs that ended early or could not be replayed say so', async () => {

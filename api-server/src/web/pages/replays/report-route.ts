@@ -69,12 +69,14 @@ async function templateOf(deps: PageDeps, report: ReplayReport, signal: AbortSig
   return known?.template ?? null;
 }
 
-/** The newest template of each step whose template the candidate changes. */
-async function templatesOf(deps: PageDeps, { candidate }: ReplayChainReport, signal: AbortSignal) {
+/** The newest template in this pipeline of each step whose template the candidate changes. */
+async function templatesOf(deps: PageDeps, report: ReplayChainReport, signal: AbortSignal) {
+  const { candidate, pipeline_name: pipeline } = report;
   const changed = Object.keys(candidate).filter((step) => candidate[step]?.prompt_template !== undefined);
   const templates = new Map<string, string>();
   for (const step of changed) {
-    const [newest] = await versionsOf(deps, step, signal);
+    const versions = await versionsOf(deps, step, signal);
+    const newest = versions.find(({ pipelines }) => pipelines.includes(pipeline));
     if (newest?.template) templates.set(step, newest.template);
   }
   return templates;
