@@ -1,7 +1,7 @@
 import { duration, score, secondsBetween, shorten } from '../../format.ts';
 import { isActive, statusLook, stepLook } from '../../status.ts';
 import { itemText } from './branches.ts';
-import { type Layout, NODE } from './layout.ts';
+import { type Layout, NODE, type Places } from './layout.ts';
 import type { PlanNode } from './plan.ts';
 import type { ShownStep } from '../step/shown-step.ts';
 
@@ -99,7 +99,13 @@ interface GraphInput {
   layout: Layout;
 }
 
-function nodeOf(box: Box, place: { x: number; y: number }, at: GraphInput) {
+/** Where icon and name stand in a box; a low one has no room for the note. */
+const insideOf = (height: number) => {
+  const low = height < NODE.height;
+  return { low, iconY: height / 2 - 8, nameY: low ? height / 2 - 10 : 8 };
+};
+
+function nodeOf(box: Box, place: Places['centres'][number], at: GraphInput) {
   const status = box.row?.status ?? (isActive(at.runStatus) ? 'pending' : 'unreached');
   const look = box.row === null ? statusLook(status) : stepLook(box.row);
   const label = shorten(box.label, 60);
@@ -115,7 +121,10 @@ function nodeOf(box: Box, place: { x: number; y: number }, at: GraphInput) {
     chosen: [box, ...box.folds].some(({ name }) => name === at.chosen),
     href: box.row === null ? null : at.hrefOf(box.name),
     x: Math.round(place.x - NODE.width / 2),
-    y: Math.round(place.y - NODE.height / 2),
+    y: Math.round(place.y - place.height / 2),
+    height: place.height,
+    middle: place.height / 2,
+    ...insideOf(place.height),
   };
 }
 
@@ -124,7 +133,9 @@ export function graphView(plan: PlanNode[], at: GraphInput) {
   if (plan.length === 0) return null;
   const boxes = boxesOf(plan);
   const { centres, width, height } = at.layout(shapesOf(boxes));
-  const nodes = new Map(boxes.map((box, i) => [box.name, nodeOf(box, centres[i] ?? { x: 0, y: 0 }, at)]));
+  const nodes = new Map(
+    boxes.map((box, i) => [box.name, nodeOf(box, centres[i] ?? { x: 0, y: 0, height: NODE.height }, at)]),
+  );
   const edges = boxes.flatMap((box) => box.after.map((from) => edgeOf(nodes.get(from), nodes.get(box.name))));
   return {
     of: 'this run',
@@ -142,8 +153,8 @@ type GraphNode = ReturnType<typeof nodeOf>;
 /** An S-curve from the right side of one box to the left side of the next. */
 function edgeOf(from: GraphNode | undefined, to: GraphNode | undefined) {
   if (from === undefined || to === undefined) return null;
-  const [x1, y1] = [from.x + NODE.width, from.y + NODE.height / 2];
-  const [x2, y2] = [to.x, to.y + NODE.height / 2];
+  const [x1, y1] = [from.x + NODE.width, from.y + from.middle];
+  const [x2, y2] = [to.x, to.y + to.middle];
   const bend = Math.round((x2 - x1) / 2);
   return { path: `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`, ghost: to.state === 'ghost' };
 }

@@ -2,6 +2,9 @@ import { LRUCache } from 'lru-cache';
 import { Graph, layout } from '@dagrejs/dagre';
 
 export const NODE = { width: 168, height: 52 };
+/** Boxes of a group with more than a few branches: one line, so that they stay on one screen. */
+const LOW = 28;
+const FEW_BRANCHES = 6;
 const MARGIN = 12;
 const KEPT = 100;
 
@@ -15,7 +18,7 @@ export interface Places {
   width: number;
   height: number;
   /** Centres, in the order of the shapes. */
-  centres: { x: number; y: number }[];
+  centres: { x: number; y: number; height: number }[];
 }
 
 export type Layout = (shapes: Shape[]) => Places;
@@ -36,16 +39,24 @@ function place(shapes: Shape[]): Places {
   const graph = new Graph();
   graph.setGraph({ rankdir: 'LR', nodesep: 8, ranksep: 36, marginx: MARGIN, marginy: MARGIN });
   graph.setDefaultEdgeLabel(() => ({}));
-  for (const i of shapes.keys()) graph.setNode(String(i), { ...NODE });
+  const heights = heightsOf(shapes);
+  for (const [i, height] of heights.entries()) graph.setNode(String(i), { width: NODE.width, height });
   for (const [i, { after }] of shapes.entries()) for (const from of after) graph.setEdge(String(from), String(i));
   layout(graph);
   const centres = shapes.map((_shape, i) => {
     const { x, y } = graph.node(String(i)) as { x: number; y: number };
-    return { x, y };
+    return { x, y, height: heights[i] ?? NODE.height };
   });
   keepOrder(shapes, centres);
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
   return { width: Math.ceil(width), height: Math.ceil(height), centres };
+}
+
+function heightsOf(shapes: Shape[]): number[] {
+  const members = Map.groupBy(shapes, ({ group }) => group);
+  return shapes.map(({ group }) =>
+    group !== null && (members.get(group)?.length ?? 0) > FEW_BRANCHES ? LOW : NODE.height,
+  );
 }
 
 /** Keeps the order of branches from top to bottom, which dagre does not guarantee. */

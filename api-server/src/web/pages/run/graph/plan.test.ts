@@ -71,6 +71,23 @@ test('more than twelve branches fold into one box that says how many', () => {
   expect(chosenOf(shown(rows, 'each/19'))).toEqual(['each/more']);
 });
 
+test('the boxes of many branches have one line, so that the graph stays low', () => {
+  const heightsOf = (count: number) => {
+    const graph = shown(
+      planOf(
+        DEFINITION,
+        Array.from({ length: count }, (_, i) => branch(i)),
+      ),
+    );
+    const boxes = graph.nodes.filter((node) => node.name.startsWith('each/'));
+    expect(graph.nodes.find(({ name }) => name === 'triage')).toMatchObject({ height: 52, low: false });
+    return { graph: graph.height, box: boxes[0]?.height };
+  };
+  expect(heightsOf(6)).toEqual({ graph: 376, box: 52 });
+  expect(heightsOf(7).box).toBe(28);
+  expect(heightsOf(200).graph).toBeLessThanOrEqual(450);
+});
+
 test('a crowd of branches folds into their groups, which say how many they are', () => {
   const steps = Array.from({ length: 64 }, (_, i) =>
     stepDetail({ step_name: `each${i}`, kind: 'parallel', step_index: i }),
