@@ -30,3 +30,11 @@ test('the timeline is read without script: a link a step, words for every part, 
   expect(timeline).toContain('metrics / query_range');
   expect(timeline).toMatch(/aria-label="Legend"[\s\S]*model[\s\S]*tool/);
 });
+
+test('branches of a fan-out stand in the order of their items', async () => {
+  const branch = (n: number) => stepDetail({ step_name: `each/${n}`, kind: 'fan_out_branch', step_index: 0 });
+  const group = stepDetail({ step_name: 'each', kind: 'fan_out', step_index: 0 });
+  const page = await pageOf(run(group, branch(10), branch(2), branch(0)));
+  const rows = [...page.matchAll(/class="tl-row[^>]*step&#x3D;each%2F(\d+)/g)].map(([, n]) => n);
+  expect(rows).toEqual(['0', '2', '10']);
+});

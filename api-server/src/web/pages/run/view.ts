@@ -46,9 +46,15 @@ export function defaultStep(run: ShownRun, approvals: readonly ApprovalLine[] = 
 
 const isGroup = ({ kind }: ShownStep): boolean => kind === 'parallel' || kind === 'fan_out';
 
+/** The number of a branch of a fan-out; of other steps 0, so that they stay as they are. */
+const itemOf = ({ kind, step_name: name }: ShownStep): number =>
+  kind === 'fan_out_branch' ? Number(name.slice(name.lastIndexOf('/') + 1)) : 0;
+
 /** A group before its branches, also in a rerun, where all rows have the same start time. */
 const inOrder = (steps: ShownStep[]): ShownStep[] =>
-  steps.toSorted((a, b) => a.step_index - b.step_index || Number(isGroup(b)) - Number(isGroup(a)));
+  steps.toSorted(
+    (a, b) => a.step_index - b.step_index || Number(isGroup(b)) - Number(isGroup(a)) || itemOf(a) - itemOf(b),
+  );
 
 /** Steps with a line of their own. */
 const MOST_LINES = 70;
