@@ -38,3 +38,13 @@ test('branches of a fan-out stand in the order of their items', async () => {
   const rows = [...page.matchAll(/class="tl-row[^>]*step&#x3D;each%2F(\d+)/g)].map(([, n]) => n);
   expect(rows).toEqual(['0', '2', '10']);
 });
+
+test.each([
+  ['stopped', 'quiet'],
+  ['escalated', 'escalated'],
+  ['failed', 'bad'],
+] as const)('why a step ended %s has the look of its status', async (status, tone) => {
+  const error = { type: 'stopped', message: 'INC-2231 covers this alert' };
+  const page = await pageOf(run(stepDetail({ status, error })), '?step=triage');
+  expect(page).toMatch(new RegExp(`<p class="callout tone-${tone}">.*icon-${status}.*INC-2231 covers this alert`));
+});
