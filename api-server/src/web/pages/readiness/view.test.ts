@@ -67,6 +67,12 @@ test('what holds a step back is open, what is ready is folded', () => {
   ]);
 });
 
+test('where many steps are held back, none is open', () => {
+  const steps = Array.from({ length: 6 }, (_, at) => ({ ...building, step_name: `look-${at}` }));
+  const { explanations } = card({ report: readinessReport(steps, { verdict: 'building' }) });
+  expect(explanations.map(({ open }) => open)).toEqual(Array.from({ length: 6 }, () => false));
+});
+
 test.each([
   ['testing', '1 of 1 step ready: it is ready for production.'],
   ['production', '1 of 1 step ready: it meets its criteria.'],

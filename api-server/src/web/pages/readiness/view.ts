@@ -32,7 +32,9 @@ export function readinessCard({ name, config, report: real, whatIf, tried, now }
     columns: TIERS.map(({ title, question }) => ({ title, question })),
     rows: steps.map(row),
     left: steps.length < report.steps.length ? plural(report.steps.length - steps.length, 'step') : null,
-    explanations: steps.filter(({ verdict }) => verdict !== 'not_configured').map(explanation),
+    explanations: steps
+      .filter(({ verdict }) => verdict !== 'not_configured')
+      .map((step) => explanation(step, steps.filter(isHeldBack).length)),
     preview: tried?.kind === 'tried' ? snippet(tried.report, real) : null,
     problems: tried?.kind === 'invalid' ? tried.problems : [],
     form: whatIfForm(config, real.steps, whatIf),
@@ -111,10 +113,15 @@ const FIGURES: Record<Tier, (tiers: ReadinessStep['tiers']) => string> = {
   },
 };
 
-const explanation = (step: ReadinessStep) => ({
+/** Where more steps are held back, all stay folded: the matrix above has the figure of each. */
+const MOST_OPEN = 5;
+
+const isHeldBack = ({ verdict }: ReadinessStep): boolean => verdict === 'not_ready' || verdict === 'building';
+
+const explanation = (step: ReadinessStep, held: number) => ({
   name: step.step_name,
   look: verdictLook(step.verdict),
-  open: step.verdict === 'not_ready' || step.verdict === 'building',
+  open: isHeldBack(step) && held <= MOST_OPEN,
   sentences: step.narrative,
   // Notes are on the numbers, of which there are none.
   notes: step.verdict === 'no_data' ? [] : step.notes,
