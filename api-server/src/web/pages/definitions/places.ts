@@ -36,13 +36,15 @@ export const placesOf = (name: string, pipelines: readonly { name: string; confi
       .map(({ shape, prompt }) => ({ pipeline: pipeline.name, href: paths.pipeline(pipeline.name), shape, prompt })),
   );
 
+const byName = new Intl.Collator('en', { numeric: true });
+
 /** The steps of all loaded pipelines by name, each with the pipelines that have it. */
 export const pipelineSteps = (pipelines: readonly { name: string; config: Pipeline }[]) => {
   const steps = pipelines.flatMap(({ name: pipeline, config }) =>
     stepsOf(config).map(({ name, shape }) => ({ name, shape, pipeline })),
   );
   return [...Map.groupBy(steps, ({ name }) => name)]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .toSorted(([a], [b]) => byName.compare(a, b))
     .map(([name, found]) => ({
       name,
       href: paths.step(name),

@@ -1,8 +1,10 @@
+import { Pipeline } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import { snapshotOf } from '../fixtures/fake-deps.ts';
 import { NOW, runLine } from '../fixtures/runs.ts';
 import { createLayout } from '../run/graph/layout.ts';
 import { runRow } from '../runs/row.ts';
+import { pipelineSteps } from './places.ts';
 import { agentsView, pipelinesView, pipelineView, problemRows, stepsView } from './view.ts';
 
 const STEP = { name: 'a', executor: 'human', weight: 1 };
@@ -214,4 +216,10 @@ test('what starts a pipeline is said: alerts in their order, its schedule, steps
   expect(pipelineView(one.byName.get('held')!, one, AROUND).uses).toMatchObject([
     { text: 'Nothing, as long as it is suspended.' },
   ]);
+});
+
+test('steps of pipelines are listed in the order of their names, numbers by value', () => {
+  const named = (name: string) => ({ name, executor: 'human', prompt_template: 'Go on?', timeout_seconds: 60 });
+  const config = Pipeline.parse({ name: 'x', steps: ['look-10', 'Look-3', 'look-2'].map(named) });
+  expect(pipelineSteps([{ name: 'x', config }]).map(({ name }) => name)).toEqual(['look-2', 'Look-3', 'look-10']);
 });
