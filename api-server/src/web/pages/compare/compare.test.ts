@@ -51,10 +51,19 @@ test('two runs stand side by side, and what differs is marked', async () => {
   expect(body).toContain('href="/ui/runs/b/compare/a"');
 });
 
+test('a result that a rerun took over took no time in it', async () => {
+  const taken = stepDetail({ raw_response: { loaded: { step_id: 's', status: 'completed' } } });
+  const rerun = runDetail({ id: 'b', rerun_of: 'a', steps: [taken] });
+  const { get } = await pagesWith({ ...world, details: [A, rerun] });
+  const { body } = await get('/ui/runs/a/compare/b');
+  const step = body.slice(body.indexOf('class="compare-step"'));
+  expect(step).toMatch(/Duration<\/th>\n<td class="num">[\d.]+ m?s<\/td>\n<td class="num">–<\/td>\n<td[^>]*><\/td>/);
+});
+
 test('a run and itself have the same answers, folded away', async () => {
   const { get } = await pagesWith(world);
   const { body } = await get('/ui/runs/a/compare/a');
-  expect(body).toContain('Same answer');
+  expect(body).toContain('same answer');
   expect(body).not.toContain('<details class="compare-step" open>');
   expect(body).toContain('Both were asked with the same prompt.');
 });

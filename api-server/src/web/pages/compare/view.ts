@@ -88,7 +88,8 @@ function stepFacts({ a, b }: StepComparison, currency: string): Fact[] {
     number('Input tokens', (step) => step.input_tokens, TOKENS),
     number('Output tokens', (step) => step.output_tokens, TOKENS),
     number('Cost', (step) => step.cost, moneyIn(currency)),
-    number('Duration', (step) => step.duration_seconds, SECONDS),
+    // A result that a rerun took over took no time in it.
+    number('Duration', (step) => (step.raw_response?.loaded === undefined ? step.duration_seconds : null), SECONDS),
     text('Error', (step) => step.error?.message),
     text('Mark', (step) => step.feedback?.outcome),
   ]);
@@ -107,7 +108,7 @@ function stepView(pair: StepComparison, input: StepInput) {
     name,
     a: a === null ? null : { look: stepLook(a), href: paths.run(runA.id, { step: name }) },
     b: b === null ? null : { look: stepLook(b), href: paths.run(runB.id, { step: name }) },
-    differences: differences.length === 0 ? 'Same answer' : differences.join(' · '),
+    differences: differences.length === 0 ? 'same answer' : differences.join(' · '),
     same: differences.length === 0,
     open,
     columns: COLUMNS,
