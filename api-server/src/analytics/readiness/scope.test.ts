@@ -128,7 +128,7 @@ describe('steps', () => {
   test('a tier that a step can have no evidence for is left out and named', () => {
     const approve = evaluate({ pipeline, rows: [row({ stepName: 'approve', agent: null })] }).steps.at(-1);
     expect(approve?.notes).toEqual([
-      'confidence and accuracy cannot be judged of a step of executor human and are left out.',
+      'Confidence and accuracy cannot be judged of a step of executor human and are left out.',
     ]);
   });
 

@@ -154,8 +154,10 @@ export function notes({ step, config, current, older, models }: Noted): string[]
     [step.exempt.length > 0, `Exempt from ${step.exempt.join(' and ')}.`],
     [
       step.leftOut.length > 0,
-      `${step.leftOut.join(' and ')} cannot be judged of a step of executor ${step.executor} and ${step.leftOut.length === 1 ? 'is' : 'are'} left out.`,
+      `${capital(step.leftOut.join(' and '))} cannot be judged of a step of executor ${step.executor} and ${step.leftOut.length === 1 ? 'is' : 'are'} left out.`,
     ],
   ];
   return said.filter(([holds]) => holds).map(([, sentence]) => sentence);
 }
+
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);

@@ -64,6 +64,11 @@ test('a run leads to its page, a reload nowhere', () => {
   expect(view({ ...ROW, prior_yaml: null, target_type: 'definitions', target: null }).rows[0]?.href).toBeNull();
 });
 
+test('the resolution of a run is told in words', () => {
+  const row = { ...ROW, prior_yaml: null, action: 'resolve', target_type: 'run', target: 'r1', run_id: 'r1' };
+  expect(view({ ...row, outcome: 'resolved, wont_fix' }).rows[0]?.look.word).toBe('resolved, will not fix');
+});
+
 test('a decision names its step and leads to its run, and the filters of the page find it', () => {
   const row = {
     ...ROW,

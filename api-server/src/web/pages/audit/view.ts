@@ -32,7 +32,7 @@ function outcomeLook(outcome: string) {
   if (FAILED.has(outcome)) return { tone: 'bad', icon: 'failed', word: outcome };
   const refused = REFUSED[outcome];
   if (refused !== undefined) return { tone: 'wait', icon: 'alert', word: refused };
-  return { tone: 'quiet', icon: 'check', word: spaced(outcome) };
+  return { tone: 'quiet', icon: 'check', word: spaced(outcome.replace('wont_fix', 'will not fix')) };
 }
 
 const presentOf = ({ target_type: type, target }: AuditLine, { pipelines, steps }: Snapshot) =>

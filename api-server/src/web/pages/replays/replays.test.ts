@@ -234,3 +234,11 @@ test('hostile texts stay texts, and a batch of a hundred long answers stays belo
   expect(Buffer.byteLength(body)).toBeLessThan(500_000);
   expect(body).not.toContain('<img src=x');
 });
+
+test.each([
+  ['recorded_partial', 'The judge was not asked: the recorded answer is marked partial.'],
+  ['judge_timeout', 'The judge did not answer in time.'],
+])('why the judge has no verdict is told in words: %s', async (judge_skipped_reason, words) => {
+  const { get } = await pagesWith({ reports: [replayReport({ rows: [replayRow({ judge_skipped_reason })] })] });
+  expect((await get('/ui/replays/b1')).body).toContain(words);
+});

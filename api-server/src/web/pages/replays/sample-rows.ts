@@ -91,8 +91,20 @@ function confidenceWords({ recorded, candidate_confidence: now }: ReplayRow): st
 
 function judgeWords({ judge_verdict: verdict, judge_reason: reason, judge_skipped_reason: skipped }: ReplayRow) {
   if (verdict !== undefined) return `The judge: ${verdict}. ${shorten(reason ?? '', 300)}`;
-  return skipped === undefined ? null : `The judge was not asked: ${skipped.replaceAll('_', ' ')}.`;
+  return skipped === undefined ? null : (UNJUDGED.get(skipped) ?? `The judge gave no verdict: ${skipped}.`);
 }
+
+const UNJUDGED = new Map([
+  ['recorded_incorrect', 'The judge was not asked: the recorded answer is marked incorrect.'],
+  ['recorded_partial', 'The judge was not asked: the recorded answer is marked partial.'],
+  ['recorded_unlabelled', 'The judge was not asked: the recorded answer has no label.'],
+  ['deterministic_failed', 'The judge was not asked: a check failed.'],
+  ['execution_failed', 'The judge was not asked: there is no answer.'],
+  ['unreplayable', 'The judge was not asked: the execution cannot be replayed.'],
+  ['judge_timeout', 'The judge did not answer in time.'],
+  ['judge_failed', 'The judge failed.'],
+  ['judge_invalid', 'The judge answered something that is no verdict.'],
+]);
 
 const answerText = (execution: ReplayRow['recorded']): string =>
   execution === null ? '' : JSON.stringify({ summary: execution.summary, ...execution.output }, null, 2);

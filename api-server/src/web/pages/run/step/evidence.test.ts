@@ -60,6 +60,13 @@ test('each signal says what it came from', () => {
   ]);
 });
 
+test('where all checks failed, none is said to have passed', () => {
+  const checks = [{ name: 'up', type: 'webhook', passed: false, detail: '', duration_seconds: 0 } as const];
+  const signals = [{ signal: 'checks', value: 0, enforced: true } as const];
+  const { notes } = evidenceView(stepDetail({ checks, trust_report: trustReport({ signals }) }));
+  expect(notes.find(({ label }) => label === 'Checks')?.text).toBe('failed: up (webhook)');
+});
+
 test.each([
   ['human', 'the decision of a person'],
   ['pipeline', 'the last gate of the sub-run'],

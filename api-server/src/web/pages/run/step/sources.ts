@@ -53,7 +53,8 @@ function checksSource({ checks }: ShownStep): string {
   const failed = checks.filter(({ passed }) => !passed);
   const names = (of: typeof checks) => of.map(({ name, type }) => `${name} (${type})`).join(', ');
   if (failed.length === 0) return names(checks);
-  return `failed: ${names(failed)}; ${plural(checks.length - failed.length, 'other')} passed`;
+  const others = checks.length - failed.length;
+  return `failed: ${names(failed)}${others === 0 ? '' : `; ${plural(others, 'other')} passed`}`;
 }
 
 function calibrationSource({ agent, model, prompt_hash: prompt, agent_version: version }: ShownStep): string {

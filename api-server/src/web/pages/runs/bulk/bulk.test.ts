@@ -23,6 +23,11 @@ test('before many runs are resolved the page says which, and what will happen', 
   expect(deps.attended).toEqual([]);
 });
 
+test('of one run it is said what will happen to it', async () => {
+  const { answer } = await bulk({ action: 'resolve', run: [idOf(1)] });
+  expect(answer.body).toContain('Closes it; it no longer waits for anybody.');
+});
+
 test('once confirmed each is resolved, and the page says what became of each', async () => {
   const { answer, deps } = await bulk({ action: 'resolve', run: RUNS, confirmed: 'yes', resolution: 'false_alarm' });
   expect(deps.attended.map(({ action, runId }) => [action, runId])).toEqual(RUNS.map((id) => ['resolve', id]));

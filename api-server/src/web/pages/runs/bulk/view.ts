@@ -26,10 +26,18 @@ function onlyNeeding(runs: readonly RunLine[]): string {
 const LOOKS: Record<Action, Look> = {
   acknowledge: {
     verb: 'Acknowledge',
-    effect: (runs) => `Says that somebody looks at them; reminders stop.${onlyNeeding(runs)}`,
+    effect: (runs) =>
+      `Says that somebody looks at ${runs.length === 1 ? 'it' : 'them'}; reminders stop.${onlyNeeding(runs)}`,
   },
-  resolve: { verb: 'Resolve', effect: (runs) => `Closes them; they no longer wait for anybody.${onlyNeeding(runs)}` },
-  reopen: { verb: 'Open again', effect: (runs) => `They wait for people again.${onlyNeeding(runs)}` },
+  resolve: {
+    verb: 'Resolve',
+    effect: (runs) =>
+      `${runs.length === 1 ? 'Closes it; it no longer waits' : 'Closes them; they no longer wait'} for anybody.${onlyNeeding(runs)}`,
+  },
+  reopen: {
+    verb: 'Open again',
+    effect: (runs) => `${runs.length === 1 ? 'It waits' : 'They wait'} for people again.${onlyNeeding(runs)}`,
+  },
   mark: {
     verb: 'Mark',
     effect: () => 'Marks are what calibrates the agents. A mark that a run has already is replaced.',
