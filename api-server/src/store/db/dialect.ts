@@ -31,7 +31,8 @@ export interface Dialect {
   readonly narrowed: {
     away: { seq: RawBuilder<never> };
     back: RawBuilder<unknown>;
-    step: { rowid: RawBuilder<number> };
+    /** `nth` tells a step from the others of its run. */
+    step(nth: RawBuilder<number>): { rowid: RawBuilder<number> };
   } | null;
 }
 
@@ -68,10 +69,11 @@ export const sqlite: Dialect = {
   narrowed: {
     away: { seq: sql`-seq` },
     back: sql`update runs set seq = -seq where seq < 0`,
-    // 2^31 runs of 2^32 rows each, from the lowest number on; what a row had before tells it from the others of its run.
-    step: {
-      rowid: sql`(select seq from runs where runs.id = step_executions.run_id) * 4294967296 - 9223372036854775807 + (rowid & 4294967295)`,
-    },
+    // 2^31 runs of 2^32 rows each, from the lowest number on. New rows follow the last one, so that where all are short those of one run
+    // are beside several others': their own numbers do not tell them apart.
+    step: (nth) => ({
+      rowid: sql`(select seq from runs where runs.id = step_executions.run_id) * 4294967296 - 9223372036854775807 + ${nth}`,
+    }),
   },
 };
 

@@ -18,7 +18,7 @@ export async function keepPacked({ db }: Tx, packed: readonly PackedRun[]): Prom
   await db.insertInto('run_bodies').values(bodies).execute();
   await narrowSteps(
     db,
-    there.flatMap(({ steps }) => steps),
+    there.flatMap(({ steps }) => steps.map((step, nth) => ({ ...step, nth }))),
   );
   await narrowEvents(db, there);
   return seqs;
@@ -59,15 +59,26 @@ async function narrowRuns(db: Db, packed: readonly PackedRun[]): Promise<Set<num
 /** Rows of one statement. */
 const MOST = 500;
 
-async function narrowSteps(db: Db, steps: PackedRun['steps']): Promise<void> {
+async function narrowSteps(db: Db, steps: readonly (PackedRun['steps'][number] & { nth: number })[]): Promise<void> {
   const texts = TEXTS.map((column) => [
     column,
     sql`case when ${sql.ref(column)} is not null then ${sql.lit(PACKED_TEXT)} end`,
   ]);
-  const set = { ...Object.fromEntries(texts), ...dialectOf(db).narrowed?.step };
+  const { narrowed } = dialectOf(db);
   for (let at = 0; at < steps.length; at += MOST) {
-    const ids = steps.slice(at, at + MOST).map(({ id }) => id);
-    await db.updateTable('step_executions').set(set).where('id', 'in', ids).execute();
+    const some = steps.slice(at, at + MOST);
+    const place = narrowed?.step(
+      each<number>(
+        'id',
+        some.map(({ id, nth }) => [id, sql.lit(nth)] as const),
+      ),
+    );
+    const ids = some.map(({ id }) => id);
+    await db
+      .updateTable('step_executions')
+      .set({ ...Object.fromEntries(texts), ...place })
+      .where('id', 'in', ids)
+      .execute();
   }
   for (const { id, left } of steps)
     if (left !== null)
