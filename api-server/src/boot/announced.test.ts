@@ -35,7 +35,7 @@ async function make(pipeline: string, one: Script): Promise<void> {
       env: { valueOf: () => undefined, mask: (text) => text },
       http: httpExecutor([]),
       receiversOf: async () => null,
-      authorOf: async ({ pipeline }) => pipeline,
+      authorOf: async ({ pipeline: name }) => ({ name, isTenant: false }),
       guardedHttp: httpExecutor([]),
       outbox: createOutbox(database),
       log: quiet,

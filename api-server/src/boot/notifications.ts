@@ -26,7 +26,10 @@ export function wireNotifications(
     http: httpExecutor(EVERYWHERE),
     guardedHttp: async ({ runId, ...call }) => guarded({ ...call, namespace: await namespaceOf(runId) }),
     receiversOf: async ({ runId, pipeline }) => tenants.receiversOf({ pipeline, namespace: await namespaceOf(runId) }),
-    authorOf: async ({ runId, pipeline }) => (await namespaceOf(runId)) ?? `pipeline ${pipeline}`,
+    authorOf: async ({ runId, pipeline }) => {
+      const namespace = (await namespaceOf(runId)) ?? null;
+      return { name: namespace ?? `pipeline ${pipeline}`, isTenant: namespace !== null };
+    },
     outbox: createOutbox(database),
     log: logs.log,
     now: () => Date.now(),

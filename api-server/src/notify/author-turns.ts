@@ -1,13 +1,19 @@
 import type { Claimed } from './settle.ts';
 import { MOST_HELD_MS, place } from './rate-limits.ts';
 
-/** Messages that are on their way at the same time to addresses that one author wrote, and that all authors wrote. */
+/** A namespace, or a pipeline of the operator's, of which only the addresses that it wrote are counted. */
+export interface MessageAuthor {
+  name: string;
+  isTenant: boolean;
+}
+
+/** Messages that are on their way at the same time of one author, and of all authors. */
 const MOST_OF_AUTHOR = 3;
 const MOST_OF_ALL = 6;
 /** How long a message waits at least where there is no turn. */
 const WAIT_MS = 1_000;
 
-/** Leaves places for the operator's own channels: who writes an address decides how long it takes to answer. */
+/** Leaves places for the operator's own messages: who writes a definition decides how many it sends, and how long an address takes to answer. */
 export interface AuthorTurns {
   /** False where there is none. */
   take(author: string): boolean;

@@ -43,7 +43,7 @@ function service(more: { tryMs?: number; outbox?: Outbox } = {}): Notifications 
     env,
     http: httpExecutor(['0.0.0.0/0', '::/0']),
     receiversOf: async () => null,
-    authorOf: async ({ pipeline }) => pipeline,
+    authorOf: async ({ pipeline: name }) => ({ name, isTenant: false }),
     guardedHttp: httpExecutor([]),
     outbox: createOutbox(database),
     log: { info: note('info'), warn: note('warn') },

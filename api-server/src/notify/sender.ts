@@ -3,7 +3,7 @@ import type { Failure, HttpCall, HttpExecutor, HttpReply } from '../runs/state/e
 import type { Write } from '../runs/state/records.ts';
 import type { TriedRequest } from '../runs/state/step-parts.ts';
 import type { Undelivered } from './undelivered.ts';
-import { createAuthorTurns, untilTurn } from './author-turns.ts';
+import { createAuthorTurns, type MessageAuthor, untilTurn } from './author-turns.ts';
 import type { Delivery, Io, Prepared, Unusable } from './channel.ts';
 import type { ChannelName, Notification } from './message.ts';
 import { createRateLimits } from './rate-limits.ts';
@@ -45,8 +45,8 @@ export interface Outbox {
 export interface SenderDeps {
   outbox: Pick<Outbox, 'claim' | 'settle' | 'prune'>;
   prepare(notification: Notification, channel: ChannelName): Promise<Prepared | Unusable>;
-  /** Who wrote the definition of a message: a namespace, or a pipeline of the operator's. */
-  authorOf(notification: Pick<Notification, 'pipeline' | 'runId'>): Promise<string>;
+  /** Who wrote the definition of a message. */
+  authorOf(notification: Pick<Notification, 'pipeline' | 'runId'>): Promise<MessageAuthor>;
   http: HttpExecutor;
   guardedHttp: GuardedHttp;
   /** Takes the operator's secrets out of text. */
@@ -199,7 +199,8 @@ export class Sender {
     const prepared = await this.#deps.prepare(claimed, claimed.insteadOf ?? claimed.channel);
     if (claimed.insteadOf !== null) return this.#toLog(claimed, prepared);
     if (!prepared.ok) return { ok: false, message: prepared.message, retryable: false };
-    if (prepared.byAuthor) return this.#inTurn(prepared, claimed, await this.#deps.authorOf(claimed));
+    const author = await this.#deps.authorOf(claimed);
+    if (prepared.byAuthor || author.isTenant) return this.#inTurn(prepared, claimed, author.name);
     const at = this.#deps.now();
     const wait = this.#held(prepared, claimed, at);
     return wait > 0 ? waitsFor(wait) : this.#send(prepared, claimed, at);

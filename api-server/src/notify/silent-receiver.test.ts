@@ -5,7 +5,7 @@ import { Sender, UNANSWERED_WAIT_MS } from './sender.ts';
 import type { Claimed } from './settle.ts';
 
 /** A row by the address it goes to; `by` is the author of the address. */
-type Row = string | { url: string; by: string };
+type Row = string | { url: string; by: string | null; tenant?: string };
 
 /** A sender with rows in memory, each of a pipeline of its own: whoever is in `dead` never answers. */
 function site(given: readonly Row[], tryMs = 20) {
@@ -14,7 +14,7 @@ function site(given: readonly Row[], tryMs = 20) {
   const lookedAt = new Map<string, number>();
   let clock = AT;
   const rows = given.map((row, at) => ({
-    ...(typeof row === 'string' ? { url: row, by: null } : row),
+    ...(typeof row === 'string' ? { url: row, by: null, tenant: undefined } : { tenant: undefined, ...row }),
     dueAt: AT + at,
     sent: false,
     claimed: {
@@ -53,7 +53,10 @@ function site(given: readonly Row[], tryMs = 20) {
       prune: async () => 0,
     },
     prepare: async ({ id }) => prepared(rowOf(id)),
-    authorOf: async ({ pipeline }) => rows.find(({ claimed }) => claimed.pipeline === pipeline)?.by ?? '',
+    authorOf: async ({ pipeline }) => {
+      const { by, tenant } = rows.find(({ claimed }) => claimed.pipeline === pipeline)!;
+      return { name: tenant ?? by ?? '', isTenant: tenant !== undefined };
+    },
     http: () => Promise.reject(new Error('not used')),
     guardedHttp: () => Promise.reject(new Error('not used')),
     mask: (text) => text,
@@ -113,4 +116,12 @@ test('what waits long for its turn is looked at seldom', async () => {
   lookedAt.clear();
   for (let passed = 0; passed < 600; passed += 10) await look(10);
   expect(Math.max(...lookedAt.values())).toBeLessThan(4);
+});
+
+test('a tenant whose messages go through the channels of the operator leaves places for those of others', async () => {
+  const own = Array.from({ length: 40 }, () => ({ url: 'https://mail.example', by: null, tenant: 'shop' }));
+  const { dead, look, isSent } = site([...own, 'https://chat.example'], 1_000);
+  dead.add('https://mail.example');
+  expect((await look(1)).filter((url) => dead.has(url))).toHaveLength(3);
+  expect(isSent(40)).toBe(true);
 });

@@ -87,7 +87,7 @@ async function start({ entry = {}, replay = {}, agents = {} }: Options = {}) {
     env: { valueOf: () => undefined, mask: (text) => text },
     http: httpExecutor(['127.0.0.1/32']),
     receiversOf: async () => null,
-    authorOf: async ({ pipeline }) => pipeline,
+    authorOf: async ({ pipeline: name }) => ({ name, isTenant: false }),
     guardedHttp: httpExecutor([]),
     outbox: createOutbox(site.world.database),
     log,
