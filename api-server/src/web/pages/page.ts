@@ -5,7 +5,7 @@ import type { Viewer } from '../auth/page-auth.ts';
 import { renderFitting } from './fit-model.ts';
 import type { PageDeps } from './page-deps.ts';
 import { count } from './format.ts';
-import { paths } from './paths.ts';
+import { paths, safeReturn } from './paths.ts';
 import type { Render } from './render.ts';
 import { nextTheme, themeOf } from './theme.ts';
 
@@ -202,14 +202,35 @@ export async function sendPage(
     .send(html);
 }
 
+interface WayOn {
+  href: string;
+  label: string;
+  goesOn?: boolean;
+}
+
+/** What may go by itself. */
+const PASSING: ReadonlySet<number> = new Set([429, 500, 503]);
+
+/** Once more, back to the form, or to the list that the address is of. */
+function wayOn({ method, url, headers, host }: FastifyRequest, status: number): WayOn {
+  if (method === 'GET' && PASSING.has(status)) return { href: url, label: 'Try again', goesOn: true };
+  const from = method === 'GET' ? null : URL.parse(headers.referer ?? '');
+  if (from?.host === host && from.pathname.startsWith('/ui/'))
+    return { href: safeReturn(from.pathname + from.search), label: 'Back to where you were' };
+  const list = RAIL.flatMap(({ entries }) => [...entries]).findLast(({ href }) => url.startsWith(href));
+  return list === undefined || list.id === 'overview'
+    ? { href: paths.overview(), label: 'Back to the overview' }
+    : { href: list.href, label: `Back to ${list.label}` };
+}
+
 /** A page that says what went wrong and where to go from here. */
 export function sendProblem(
   context: PageContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  problem: { status: number; title: string; text: string; action?: { href: string; label: string; goesOn?: boolean } },
+  problem: { status: number; title: string; text: string; action?: WayOn },
 ): Promise<FastifyReply> {
-  const action = problem.action ?? { href: paths.overview(), label: 'Back to the overview' };
+  const action = problem.action ?? wayOn(request, problem.status);
   return sendPage(context, request, reply, {
     title: problem.title,
     nav: null,

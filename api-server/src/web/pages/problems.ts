@@ -13,12 +13,15 @@ export function unlessConflict(error: unknown): void {
 }
 
 const TITLES: Partial<Record<ErrorType, string>> = {
-  not_found: 'There is no such thing',
-  forbidden: 'Your role does not allow this',
+  not_found: 'This does not exist',
+  forbidden: 'This is not allowed',
   conflict: 'This is not possible now',
   validation: 'This request is not valid',
   at_capacity: 'No free slot for this run',
-  unavailable: 'Not now',
+  rate_limited: 'Too many requests at once',
+  too_large: 'This is too large',
+  unprocessable: 'This request is not valid',
+  unavailable: 'The service cannot answer now',
 };
 
 /** The refusal of a use case as a problem page. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { AppError } from '@signalbox/crds';
 import { EXPORT_KINDS, ExportQuery } from '../../../service/exports/exports.ts';
+import { validationError } from '../../errors.ts';
 import { exportStream } from '../../export-stream.ts';
 import type { PageContext } from '../page.ts';
 
@@ -9,7 +9,7 @@ export function registerExports(app: FastifyInstance, context: PageContext): voi
   for (const kind of EXPORT_KINDS)
     app.get(`/ui/exports/${kind}`, async (request, reply) => {
       const query = ExportQuery.safeParse(request.query);
-      if (!query.success) throw new AppError('validation', 'the query of this export is not valid');
+      if (!query.success) throw validationError(query.error, ['query']);
       return exportStream(context.deps.exports, kind, query.data, { request, reply });
     });
 }

@@ -152,12 +152,12 @@ test('notes, removals and the archive reach the set and lead back to it', async 
 });
 
 test.each(['/ui/golden-sets/nothing', '/ui/golden-sets/%00', `/ui/golden-sets/${RUN}`, '/ui/golden-sets/pin?run=x'])(
-  '%s is a page that says there is no such thing',
+  '%s is a page that says that it does not exist',
   async (url) => {
     const { get } = await pagesWith();
     const answer = await get(url);
     expect(answer.statusCode).toBe(404);
-    expect(answer.body).toContain('There is no such thing');
+    expect(answer.body).toContain('This does not exist');
   },
 );
 

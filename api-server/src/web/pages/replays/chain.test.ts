@@ -67,6 +67,12 @@ test('only a range that would start can be started', async () => {
   expect(await starts({ ...world, estimate }, '/ui/replays/new?step=triage')).toBe(false);
 });
 
+test('a refusal names the field that it is about', async () => {
+  const noReplay = new AppError('unprocessable', 'body.to_step: comes before "plan"');
+  const { body } = await (await pagesWith({ ...world, noReplay })).get(PIPELINE);
+  expect(body).toContain('The last step comes before &quot;plan&quot;.');
+});
+
 test('only what was changed is part of the candidate, and a button that is pressed twice starts one batch', async () => {
   const { post, deps } = await pagesWith(world);
   const changed = TEMPLATE.replace('brief', 'exact').replaceAll('\n', '\r\n');

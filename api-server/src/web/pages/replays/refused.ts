@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { Actor } from '../../../service/actor.ts';
 import type { LaunchOptions } from '../../../service/replay/replay.ts';
 import { clientLeft } from '../../client-left.ts';
+import { sentence } from '../format.ts';
 
 /** Sent back with the form, so that a button that is pressed twice starts one batch. */
 export const newKey = (): string => randomUUID();
@@ -15,9 +16,19 @@ export const launchOptions = (form: Record<string, unknown>, actor: Actor, reply
   signal: clientLeft(reply),
 });
 
+/** As the forms call them. */
+const FIELDS = new Map([
+  ['from_step', 'the first step'],
+  ['to_step', 'the last step'],
+  ['mode', 'the prompt sent'],
+]);
+
 /** Why a launch was refused, as a sentence. Throws what is no refusal. */
 export function refusalOf(error: unknown): { status: number; problem: string } {
   if (!(error instanceof AppError) || ERROR_STATUS[error.type] >= 500) throw error;
-  const text = error.message.replace(/^(body|path)\.[\w.-]+: /, '');
-  return { status: ERROR_STATUS[error.type], problem: `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.` };
+  // A message that begins with a verb is about its field.
+  const text = error.message.replace(/^(?:body|path)\.([\w.-]+): (comes|is|must)?/, (_, field: string, verb?: string) =>
+    verb === undefined ? '' : `${FIELDS.get(field) ?? field} ${verb}`,
+  );
+  return { status: ERROR_STATUS[error.type], problem: sentence(text) };
 }
