@@ -3,7 +3,7 @@ import type { ArtifactStore } from '../../store/artifacts/keep.ts';
 import { isTerminal, type RunEvent, type TerminalRunStatus } from '../../runs/state/model.ts';
 import type { Database } from '../../store/db/database.ts';
 import { runDefinition } from '../../store/tables/definitions.ts';
-import { type FoundRun, listRuns, runsById, runsByPrefix } from '../../store/tables/list-runs.ts';
+import { type FoundRun, lastStatuses, listRuns, runsById, runsByPrefix } from '../../store/tables/list-runs.ts';
 import { createDeclared } from '../../store/tables/results/declared.ts';
 import { resultsOf } from '../../store/tables/results/results.ts';
 import type { RunFilter } from '../../store/tables/search/run-filter.ts';
@@ -48,6 +48,8 @@ export interface Runs {
   list(query: RunsQuery & Pick<RunFilter, 'waiting'>): Promise<RunsPage>;
   /** Those of these runs that there are, newest first. */
   named(ids: readonly string[]): Promise<RunLine[]>;
+  /** How the last runs of these pipelines stand, by pipeline, the newest at the end. */
+  lastOf(pipelines: readonly string[], most: number, signal: AbortSignal): Promise<Map<string, string[]>>;
   /** Runs whose id begins so, the newest first; none for what is no beginning of an id. */
   byPrefix(prefix: string, limit: number): Promise<FoundRun[]>;
   /** `raw`: with the delivery as received. Throws `not_found`. */
@@ -112,6 +114,7 @@ export function createRuns(deps: RunsDeps): Runs {
       const results = await resultsOf(db, runs, readDeclared);
       return runs.map((run) => runLine(run, results));
     },
+    lastOf: (pipelines, most, signal) => lastStatuses(deps.database.reader(signal), pipelines, most),
     byPrefix: async (prefix, limit) => (ID_BEGINNING.test(prefix) ? runsByPrefix(db, prefix, limit) : []),
     get: async (id, include) => (await stored(id, include)).view,
     compare: async (a, b, { force }) => {

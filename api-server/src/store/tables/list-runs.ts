@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Run } from '../../runs/state/model.ts';
 import type { Tables } from '../db/schema.ts';
 import { LIST_COLUMNS, toRun, type RunColumns } from './run-row.ts';
@@ -62,6 +62,27 @@ export async function currentSteps(
     .orderBy('started_at')
     .execute();
   return new Map(rows.map((row) => [row.run_id, row.step_name]));
+}
+
+/** How the last runs of each pipeline stand, at most `most` of each, the newest at the end. */
+export async function lastStatuses(
+  db: Kysely<Tables>,
+  pipelines: readonly string[],
+  most: number,
+): Promise<Map<string, string[]>> {
+  const of = (name: string) =>
+    sql`select * from (select pipeline_name as pipeline, status, seq from runs
+      where pipeline_name = ${name} order by seq desc limit ${sql.lit(most)}) as one`;
+  if (pipelines.length === 0) return new Map();
+  const { rows } = await sql<{ pipeline: string; status: string; seq: number }>`${sql.join(
+    pipelines.map(of),
+    sql` union all `,
+  )}`.execute(db);
+  const found = Map.groupBy(
+    rows.toSorted((a, b) => a.seq - b.seq),
+    ({ pipeline }) => pipeline,
+  );
+  return new Map([...found].map(([name, all]) => [name, all.map(({ status }) => status)]));
 }
 
 /** A run as one line of a search. */

@@ -16,7 +16,7 @@ import { storedRunsIn } from '../../aggregates/evidence/stored-runs.ts';
 import { readEvents } from '../bodies/run-bodies.ts';
 import { anyMark } from '../feedback.ts';
 import { listDeliveries } from '../deliveries.ts';
-import { listRuns } from '../list-runs.ts';
+import { lastStatuses, listRuns } from '../list-runs.ts';
 import { listNotifications } from '../notification-list.ts';
 import { lastRuns, runDetail } from '../run-detail.ts';
 import { createDeclared } from '../results/declared.ts';
@@ -171,6 +171,7 @@ test.each<[string, (db: Kysely<Tables>) => Promise<unknown>]>([
   ['a run', (db) => runDetail(db, ID, { raw: true })],
   ['the events of a run', (db) => readEvents(db, ID, 0)],
   ['the last run of pipelines', (db) => lastRuns(db, ['pipeline-1', 'pipeline-2'])],
+  ['the last runs of pipelines', (db) => lastStatuses(db, ['pipeline-1', 'pipeline-2', 'none'], 8)],
   ['whether a pipeline has marks', (db) => anyMark(db, 'pipeline-3')],
   ['the evidence of a pipeline', (db) => batchesOf(db, EVIDENCE_OF)],
   [

@@ -12,7 +12,8 @@ import { registerChanges } from './change.ts';
 import { registerStart } from './start/route.ts';
 import { unknownPipeline } from './unknown.ts';
 import { registerValidate } from './validate/route.ts';
-import { agentsView, pipelinesView, pipelineView, stepsView } from './view.ts';
+import { RUNS_IN_BARS } from './run-bars.ts';
+import { agentsView, pipelinesOn, pipelinesView, pipelineView, stepsView } from './view.ts';
 
 const nameOf = (request: FastifyRequest): string => (request.params as { name: string }).name;
 
@@ -24,9 +25,13 @@ export function registerDefinitions(app: FastifyInstance, context: PageContext):
   registerStart(app, context);
   registerValidate(app, context);
 
-  app.get('/ui/pipelines', (request, reply) => {
+  app.get('/ui/pipelines', async (request, reply) => {
     const admin = mayChange(deps.auth.viewer(request));
-    const model = { ...pipelinesView(deps.definitions.snapshot(), deps.now(), pageIn(request.query)), admin };
+    const definitions = deps.definitions.snapshot();
+    const page = pageIn(request.query);
+    const names = pipelinesOn(definitions, page).rows.map(({ name }) => name);
+    const last = await unlessBusy(deps.runs.lastOf(names, RUNS_IN_BARS, request.signal));
+    const model = { ...pipelinesView(definitions, deps.now(), { page, last }), admin };
     return sendPage(context, request, reply, { title: 'Pipelines', nav: 'pipelines', template: 'pipelines', model });
   });
 

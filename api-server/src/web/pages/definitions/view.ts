@@ -13,6 +13,7 @@ import { jsonTree } from '../run/step/json-tree.ts';
 import type { RunRow } from '../runs/row.ts';
 import { plural } from '../runs/row.ts';
 import { budgetText, concurrencyFact, scheduleLine } from './limits.ts';
+import { runBars } from './run-bars.ts';
 import { ruleText } from './rule-text.ts';
 import { definitionGraph } from './graph.ts';
 import { shapesLine, stepLines } from './shapes.ts';
@@ -99,11 +100,21 @@ const PIPELINES_A_PAGE = 150;
 const STEPS_A_PAGE = 60;
 const USERS_NAMED = 8;
 
-export function pipelinesView(definitions: Snapshot, now: number, page = 1) {
+export function pipelinesOn({ pipelines }: Snapshot, page: number) {
   const goTo = (number: number) => paths.pipelines({ page: number });
-  const { rows, pager } = portionOf(definitions.pipelines, { page, size: PIPELINES_A_PAGE, goTo });
+  return portionOf(pipelines, { page, size: PIPELINES_A_PAGE, goTo });
+}
+
+interface Listed {
+  page: number;
+  /** The statuses of the last runs by pipeline; null while they cannot be read. */
+  last: ReadonlyMap<string, readonly string[]> | null;
+}
+
+export function pipelinesView(definitions: Snapshot, now: number, { page, last }: Listed = { page: 1, last: null }) {
+  const { rows, pager } = pipelinesOn(definitions, page);
   return {
-    rows: rows.map(pipelineRow),
+    rows: rows.map((entry) => ({ ...pipelineRow(entry), last: runBars(last?.get(entry.name) ?? []) })),
     pager,
     problems: problemFiles(definitions, ofKind('Pipeline')),
     reload: paths.reload(),
