@@ -4,6 +4,7 @@ import { call } from '../support/call.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { violations } from './axe.ts';
 import { type Look, LOOKS, logIn, openPage } from './chromium.ts';
+import { focus } from './focus.ts';
 import { openSite, type Site } from './site.ts';
 
 const PLACES = [
@@ -156,19 +157,6 @@ test.each([1440, 390])('no open part of a page breaks a rule of axe: %i px', asy
   }
   expect(found).toEqual({});
 });
-
-/** Where the focus is, and whether it can be seen there. */
-const focus = (page: Page) =>
-  page.evaluate(() => {
-    const at = document.activeElement;
-    if (at === null || at === document.body) return null;
-    const shown = [at, at.closest('.line, tr, .node'), at.querySelector('.node-box')].some((element) => {
-      if (!element) return false;
-      const { outlineStyle, boxShadow, strokeWidth } = getComputedStyle(element);
-      return outlineStyle !== 'none' || boxShadow !== 'none' || strokeWidth === '3px';
-    });
-    return { name: at.outerHTML.slice(0, 120), shown };
-  });
 
 test.each(['pipelines/held', 'pipelines/held/run', 'validate', 'insights?stage=all', 'runs'])(
   'every action of %s is reached by Tab, and the focus is seen at each',
