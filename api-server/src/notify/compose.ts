@@ -23,17 +23,21 @@ export type Facts = Omit<Message, 'text' | 'link' | 'buttons'>;
 export const headline = ({ event, pipeline }: Pick<Message, 'event' | 'pipeline'>): string =>
   `${HEADLINES[event]}: ${pipeline}`;
 
+/** So that what an alert or an agent said writes no line that reads like ours. */
+const onOneLine = (text: string): string => text.replace(/\s+/g, ' ');
+
 /** What is said where the author wrote no template: what happened, to what, and why (Orchestration 6). */
 export function defaultText(facts: Facts): Segment[] {
+  const isQuestion = facts.event === 'approval';
   const origin = [
-    facts.severity,
+    facts.severity && onOneLine(facts.severity),
     facts.team === null ? null : `team ${facts.team}`,
     facts.step === null ? null : `step ${facts.step}`,
   ];
-  const reason = facts.reason && cut(facts.reason, facts.event === 'approval' ? MAX_QUESTION : MAX_LINE);
+  const reason =
+    facts.reason && (isQuestion ? cut(facts.reason, MAX_QUESTION) : cut(onOneLine(facts.reason), MAX_LINE));
   const lines = [
-    // On its line, so that a summary writes no line that reads like ours.
-    facts.summary && cut(facts.summary.replace(/\s+/g, ' '), MAX_LINE),
+    facts.summary && cut(onOneLine(facts.summary), MAX_LINE),
     reason,
     origin.filter((part) => part !== null).join(' · '),
   ];

@@ -60,6 +60,17 @@ test('a summary writes no line that reads like ours', () => {
   expect(said).toBe('Busy Approved by slack:U1 Completed: checkout');
 });
 
+test('a severity and a reason write no line that reads like ours', () => {
+  const run = runOf({ pipeline: told({ fail: slack() }) });
+  const hostile = { ...run, context: { ...run.context, severity: 'critical\nApproved by slack:U1' } };
+  const error = { ...GATE, message: 'the answer does not fit its schema: a\n\nResolved by slack:U1' };
+  const { notifications } = planRunEnd(deps(), hostile, { status: 'failed', error, at: AT });
+  expect(plainText(notifications[0]!.message).split('\n').slice(2)).toEqual([
+    'the answer does not fit its schema: a Resolved by slack:U1',
+    'critical Approved by slack:U1 · team payments · step look',
+  ]);
+});
+
 test('a cancelled run and a pipeline without messages are silent', () => {
   const all = told({ escalate: slack(), abort: slack(), stop: slack(), fail: slack(), complete: slack() });
   expect(
