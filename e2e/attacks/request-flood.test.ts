@@ -7,6 +7,7 @@ import { type Service, startService } from '../support/start-service.ts';
 import { MAX_HEALTH_MS, probeHealth } from './probe-health.ts';
 
 const scratch = scratchDirectory('request-flood-');
+const HOOK = 'hook-token-of-the-test';
 let services: Service[] = [];
 beforeAll(async () => {
   const write = (name: string, config: object) => {
@@ -14,7 +15,10 @@ beforeAll(async () => {
     writeFileSync(path, JSON.stringify({ server: { host: '127.0.0.1', port: 0 }, ...config }));
     return path;
   };
-  const tokens = [{ name: 'viewer', token: 'viewer-of-the-test', role: 'viewer' }];
+  const tokens = [
+    { name: 'viewer', token: 'viewer-of-the-test', role: 'viewer' },
+    { name: 'hook', token: HOOK, role: 'webhook' },
+  ];
   services = await Promise.all([
     startService('gateway', write('gateway.yaml', { identity_dir: 'identity' })),
     startService('api-server', write('api-server.yaml', { database: { url: 'sqlite:flood.db' }, auth: { tokens } })),
@@ -57,4 +61,36 @@ test.each(FLOODS)('who sends %s is cut off, and neither time nor memory is lost'
     expect(health.slowest()).toBeLessThan(MAX_HEALTH_MS);
     health.stop();
   }
+});
+
+/** Ten milliseconds of work and more, for a delivery that fits nothing. */
+const KEYS = JSON.stringify(Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`k${at}`, 1])));
+
+/** Resolves to the status of the answer. */
+function deliver({ url }: Service, body: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const head = [
+    'POST /webhook?source=generic HTTP/1.1',
+    'Host: x',
+    `Authorization: Bearer ${HOOK}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => void socket.write(`${head.join('\r\n')}\r\n\r\n${body}`));
+    socket.once('error', reject);
+    socket.once('data', (data) => {
+      resolve(data.toString().slice(9, 12));
+      socket.destroy();
+    });
+  });
+}
+
+test('300 clients that deliver large bodies in one moment hold nobody up', async () => {
+  const [, apiServer] = services as [Service, Service];
+  const health = probeHealth(apiServer.url);
+  const statuses = await Promise.all(Array.from({ length: 300 }, () => deliver(apiServer, KEYS)));
+  expect(statuses).toContain('400');
+  expect(health.slowest()).toBeLessThan(MAX_HEALTH_MS);
+  health.stop();
 });

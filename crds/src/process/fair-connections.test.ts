@@ -1,6 +1,6 @@
 import type { RequestListener, Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { fairServer } from './fair-connections.ts';
 
 let server: Server;
@@ -36,6 +36,39 @@ test('of a hundred requests in one packet others wait for one', async () => {
   await expect.poll(() => order.length).toBe(101);
   expect(order.indexOf('/other')).toBeLessThan(50);
 });
+
+test.each([
+  ['begins', get('/many')],
+  ['ends with its body', `POST /many HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody`],
+])(
+  'of many clients whose request %s at once few are served in a turn, and a probe waits for none',
+  async (_what, text) => {
+    const order: string[] = [];
+    let turn = 0;
+    const turns = setInterval(() => setImmediate(() => (turn += 1)), 0);
+    onTestFinished(() => clearInterval(turns));
+    const inTurns: number[] = [];
+    const port = await serve((request, response) => {
+      const work = () => {
+        order.push(request.url ?? '');
+        inTurns[turn] = (inTurns[turn] ?? 0) + 1;
+        const end = performance.now() + (request.url === '/many' ? 4 : 0);
+        while (performance.now() < end);
+        response.end('done');
+      };
+      if (request.method === 'GET') work();
+      else request.resume().on('end', work);
+    });
+    const many = Array.from({ length: 50 }, () => client(port).resume());
+    const probe = client(port).resume();
+    await Promise.all([...many, probe].map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+    for (const socket of many) socket.write(text);
+    probe.write(get('/health'));
+    await expect.poll(() => order.length).toBe(51);
+    expect(order.indexOf('/health')).toBeLessThan(15);
+    expect(Math.max(...inTurns.filter(Boolean))).toBeLessThan(10);
+  },
+);
 
 test.each([
   ['requests', get('/')],

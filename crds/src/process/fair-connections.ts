@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions as TlsOptions } from 'node:https';
 import type { Socket } from 'node:net';
+import { inTurn, noteNewcomer } from './in-turn.ts';
 import { SLOW_CLIENTS } from './slow-clients.ts';
 
 /** How long an answer may wait for a client that takes nothing of it. */
@@ -27,8 +28,9 @@ export function fairServer(
   { tls, unreadMs = UNREAD_MS, ...options }: FairOptions = {},
 ): Server {
   const fairly: RequestListener = (request, response) => {
+    endInTurn(request);
     boundChunks(request, response);
-    inTurn(response, () => listener(request, response));
+    oneAtATime(response, () => listener(request, response));
   };
   const server = tls
     ? createTlsServer({ ...SLOW_CLIENTS, ...options, ...tls }, fairly)
@@ -36,6 +38,7 @@ export function fairServer(
   // Else Node answers these by itself, any number of them in one turn.
   server.on('checkExpectation', fairly);
   server.on(tls ? 'secureConnection' : 'connection', readInPieces);
+  server.on('connection', noteNewcomer);
   cutUnread(server, unreadMs);
   return server;
 }
@@ -75,6 +78,20 @@ function boundChunks(request: IncomingMessage, response: ServerResponse): void {
   response.once('finish', () => request.resume());
 }
 
+/** What is done with a body is done when all of it is there: many that are complete at once would be handled in one turn of the event loop. */
+function endInTurn(request: IncomingMessage): void {
+  if (!hasBody(request)) return;
+  const push = request.push.bind(request);
+  request.push = (chunk, encoding) => {
+    if (chunk !== null) return push(chunk, encoding);
+    inTurn(() => void push(null));
+    return false;
+  };
+}
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
 const waiting = new WeakMap<Socket, number>();
 
 /**
@@ -82,7 +99,7 @@ const waiting = new WeakMap<Socket, number>();
  * one packet, and all that others ask for meanwhile would wait for their answers. One that sends more at once is cut off, for
  * Node reads them all. `go` is not called where the client leaves before.
  */
-function inTurn(response: ServerResponse, go: () => void): void {
+function oneAtATime(response: ServerResponse, go: () => void): void {
   const { socket } = response.req;
   if (socket.destroyed) return;
   // An answer has no socket while one before it is not sent.
@@ -98,10 +115,16 @@ function inTurn(response: ServerResponse, go: () => void): void {
 }
 
 /** That a client left is read in the turn after its request, at the earliest. What it wrote counts all the same: it may not wait for an answer. */
-function unlessGone({ method, socket }: IncomingMessage, go: () => void): void {
+function unlessGone(request: IncomingMessage, go: () => void): void {
+  const { method, socket } = request;
   const isGone = () => method === 'GET' && (socket.destroyed || socket.readableEnded);
-  setImmediate(() => setImmediate(() => isGone() || go()));
+  const begin = () => void (isGone() || go());
+  setImmediate(() => setImmediate(() => (isProbe(request) ? begin() : inTurn(begin))));
 }
+
+const PROBES = new Set(['/health', '/ready']);
+/** Who asks whether the service lives restarts it where it waits for all that others ask for. */
+const isProbe = ({ url = '' }: IncomingMessage): boolean => PROBES.has(url.split('?', 1)[0] ?? '');
 
 /**
  * Closes connections whose client takes nothing of its answer for so long. One whose answer is not made yet may stay, and an idle

@@ -1,0 +1,43 @@
+/** Of one turn of the event loop, for what clients ask for. */
+const TURN_MS = 5;
+/** Turns of the event loop that only let clients in, before there is work again. */
+const MOST_RESTS = 64;
+
+let isTurn = false;
+let turnEnds = 0;
+let waiting = 0;
+let newcomers = 0;
+
+/** A client connected. Node takes one in each turn of the event loop, so there may be more. */
+export function noteNewcomer(): void {
+  newcomers += 1;
+}
+
+function hasTime(): boolean {
+  if (isTurn) return performance.now() < turnEnds;
+  isTurn = true;
+  turnEnds = performance.now() + TURN_MS;
+  endTurn(null, MOST_RESTS);
+  return true;
+}
+
+/** After one in which nobody came. */
+function endTurn(known: number | null, rests: number): void {
+  setImmediate(() => {
+    if (newcomers === known || rests === 0) isTurn = false;
+    else endTurn(newcomers, rests - 1);
+  });
+}
+
+/** Does this at once, or, where this turn of the event loop has no time left, in a later one, after all that waits already. */
+export function inTurn(work: () => void): void {
+  if (waiting === 0 && hasTime()) return work();
+  waiting += 1;
+  // An immediate of its own, so that what the work leaves to be done at once counts too.
+  const tryNow = () => {
+    if (!hasTime()) return void setImmediate(tryNow);
+    waiting -= 1;
+    work();
+  };
+  setImmediate(tryNow);
+}
