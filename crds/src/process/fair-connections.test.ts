@@ -127,6 +127,30 @@ test.each(['read', 'left unread'])(
   },
 );
 
+test('of clients that do not end their bodies the oldest is cut where they are too much, and one that ends its own is answered', async () => {
+  const port = await serve((request, response) => void request.resume().on('end', () => response.end('all')), {
+    unfinishedBytes: 2_000_000,
+  });
+  const post = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n`;
+  const body = 'x'.repeat(999_999);
+  const closed: number[] = [];
+  const send = (at: number) => {
+    const socket = client(port).resume();
+    socket.on('close', () => closed.push(at)).write(post + body);
+    return socket;
+  };
+  let said = '';
+  send(0);
+  const second = send(1).on('data', (data) => (said += data.toString()));
+  for (const at of [2, 3]) send(at);
+  await expect.poll(() => closed.length).toBe(3);
+  second.destroy();
+  expect(said).toBe('');
+  const last = client(port).on('data', (data) => (said += data.toString()));
+  last.write(`${post}${body}x`);
+  await expect.poll(() => said).toContain('all');
+});
+
 test('a connection whose client leaves has none of its other requests handled', async () => {
   const begun: string[] = [];
   const port = await serve((request) => void begun.push(request.url ?? ''));

@@ -10,6 +10,7 @@ import { createServer as createTlsServer, type ServerOptions as TlsOptions } fro
 import type { Socket } from 'node:net';
 import { inTurn, noteNewcomer } from './in-turn.ts';
 import { SLOW_CLIENTS } from './slow-clients.ts';
+import { createUnfinished, type Unfinished } from './unfinished.ts';
 
 /** How long an answer may wait for a client that takes nothing of it. */
 const UNREAD_MS = 60_000;
@@ -20,15 +21,18 @@ interface FairOptions extends Pick<ServerOptions, 'shouldUpgradeCallback'> {
   /** Null: without TLS. */
   tls?: TlsOptions | null;
   unreadMs?: number;
+  /** Of all bodies that are not complete. */
+  unfinishedBytes?: number;
 }
 
 /** Every HTTP server of this project: no client takes it from the others, by being slow or by being fast. */
 export function fairServer(
   listener: RequestListener,
-  { tls, unreadMs = UNREAD_MS, ...options }: FairOptions = {},
+  { tls, unreadMs = UNREAD_MS, unfinishedBytes, ...options }: FairOptions = {},
 ): Server {
+  const bodies = createUnfinished<IncomingMessage>(({ socket }) => socket.destroy(), unfinishedBytes);
   const fairly: RequestListener = (request, response) => {
-    endInTurn(request);
+    if (hasBody(request)) endInTurn(request, bodies);
     boundChunks(request, response);
     oneAtATime(response, () => listener(request, response));
   };
@@ -78,15 +82,25 @@ function boundChunks(request: IncomingMessage, response: ServerResponse): void {
   response.once('finish', () => request.resume());
 }
 
+/** What each chunk takes beside its bytes: a client may send them one by one. */
+const CHUNK_BYTES = 300;
+
 /** What is done with a body is done when all of it is there: many that are complete at once would be handled in one turn of the event loop. */
-function endInTurn(request: IncomingMessage): void {
-  if (!hasBody(request)) return;
+function endInTurn(request: IncomingMessage, bodies: Unfinished<IncomingMessage>): void {
   const push = request.push.bind(request);
-  request.push = (chunk, encoding) => {
-    if (chunk !== null) return push(chunk, encoding);
-    inTurn(() => void push(null));
+  request.push = (chunk: Buffer | null, encoding) => {
+    if (chunk !== null) {
+      bodies.add(request, chunk.length + CHUNK_BYTES);
+      return push(chunk, encoding);
+    }
+    const read = bodies.done(request);
+    inTurn(() => {
+      read();
+      push(null);
+    });
     return false;
   };
+  request.once('close', () => bodies.done(request)());
 }
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>

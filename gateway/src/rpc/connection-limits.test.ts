@@ -59,3 +59,25 @@ test('of clients that leave too much unread together, the one that left most is 
   expect((await short).result).toBe('short');
   expect(String((await long).result)).toHaveLength(7 * MIB);
 });
+
+test('of clients that begin more than may wait for its end, the oldest is cut, and one that ends in time is answered', async () => {
+  const { rpc, connect } = await startTestRpc({
+    call: async () => ({ ok: true, json: '"short"' }),
+    limits: { ...CONNECTION_LIMITS, unfinishedBytes: 2 * MIB },
+  });
+  const [idle, first, second] = await Promise.all([connect(), connect(), connect()]);
+  const part = Buffer.alloc(0.9 * MIB, 'x');
+  first.socket.send(part, { binary: false, fin: false });
+  await idle.call('m');
+  const closed = new Promise((resolve) => first.socket.once('close', resolve));
+  second.socket.send(part, { binary: false, fin: false });
+  // Pings do not hide what is not complete.
+  for (let count = 0; count < 20; count++) first.socket.ping();
+  const third = await connect();
+  third.socket.send(part, { binary: false, fin: false });
+  await closed;
+  expect(rpc.size()).toBe(3);
+  expect((await idle.call('m')).result).toBe('short');
+  second.socket.send('', { binary: false, fin: true });
+  await until(() => second.messages.length === 1);
+});

@@ -4,8 +4,14 @@ export interface Peer {
   address: string;
 }
 
-/** Of all, with one token, and of those from one address: what one program opens leaves room for the others; and what all of them left unread. */
-export const CONNECTION_LIMITS = { all: 2000, ofToken: 1000, ofAddress: 500, unreadBytes: 64 * 1024 * 1024 };
+/** Of all, with one token, and of those from one address: what one program opens leaves room for the others; and what all of them left unread, or began to send. */
+export const CONNECTION_LIMITS = {
+  all: 2000,
+  ofToken: 1000,
+  ofAddress: 500,
+  unreadBytes: 64 * 1024 * 1024,
+  unfinishedBytes: 64 * 1024 * 1024,
+};
 
 /** Whether there is no room for one more connection of this peer. */
 export function isFull(open: readonly Peer[], { token, address }: Peer, limits: typeof CONNECTION_LIMITS): boolean {

@@ -3,7 +3,8 @@ import type { Duplex } from 'node:stream';
 import { type ErrorType, errorBody, ERROR_STATUS } from '@signalbox/crds';
 import { endWith } from '@signalbox/crds/process/client-error';
 import { readInTurns } from '@signalbox/crds/process/read-in-turns';
-import { WebSocketServer } from 'ws';
+import { createUnfinished, type Unfinished } from '@signalbox/crds/process/unfinished';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { type Authenticate, grants, type OnAuthFailure } from '../identity/authenticate.ts';
 import type { RunWatcher } from '../runs/run.ts';
 import { CONNECTION_LIMITS, isFull, type Peer } from './connection-limits.ts';
@@ -27,6 +28,9 @@ export interface RpcServerDeps {
 const PING_EVERY_MS = 20_000;
 const CLOSE_GOING_AWAY = 1001;
 const CLOSE_PATIENCE_MS = 1000;
+const PING_HEAD_BYTES = 6;
+/** Of one message: each takes hundreds of bytes beside its own. */
+const MAX_PIECES = 2048;
 
 interface Refusal {
   type: ErrorType;
@@ -40,13 +44,18 @@ export class RpcServer {
   private readonly connections = new Map<Connection, Peer>();
   private readonly upgrader: WebSocketServer;
   private readonly pinging: NodeJS.Timeout;
+  private readonly messages: Unfinished<Duplex>;
 
   constructor(deps: RpcServerDeps) {
     this.deps = deps;
+    const { unfinishedBytes } = deps.limits ?? CONNECTION_LIMITS;
+    this.messages = createUnfinished((socket) => socket.destroy(), unfinishedBytes);
     this.upgrader = new WebSocketServer({
       noServer: true,
       maxPayload: deps.maxFrameBytes,
       perMessageDeflate: false,
+      maxBufferedChunks: MAX_PIECES,
+      maxFragments: MAX_PIECES,
       clientTracking: false,
     });
     this.pinging = setInterval(() => {
@@ -95,6 +104,7 @@ export class RpcServer {
     if (refused) return refuse(socket, refused.type, refused.message);
     readInTurns(socket);
     this.upgrader.handleUpgrade(request, socket, head, (webSocket) => {
+      this.countUnfinished(socket, webSocket);
       const connection: Connection = new Connection(webSocket, {
         handle: (message) => this.deps.call(message, watcher),
         onClosed: () => {
@@ -110,6 +120,17 @@ export class RpcServer {
       const watcher = watcherOf(connection, who.approves, peer);
       this.connections.set(connection, peer);
     });
+  }
+
+  private countUnfinished(socket: Duplex, webSocket: WebSocket): void {
+    const { messages } = this;
+    const forget = () => messages.done(socket)();
+    // Before what ends in the piece is handled.
+    socket.prependListener('data', (piece: Buffer) => messages.add(socket, piece.length));
+    // Pings come between the parts of a message.
+    const leaveOut = (data: Buffer) => messages.add(socket, -(data.length + PING_HEAD_BYTES));
+    webSocket.on('message', forget).on('ping', leaveOut).on('pong', leaveOut);
+    socket.once('close', forget);
   }
 
   /** Cuts those that left most unread, so that nobody else is the victim of many that do not read. */

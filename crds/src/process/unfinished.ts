@@ -1,0 +1,44 @@
+/** Of all that clients have begun to send to one server. */
+const MAX_BYTES = 128 * 1024 * 1024;
+
+export interface Unfinished<Sender> {
+  /** A piece came; fewer than 0 where so many of those that came wait for nothing. Over the bound the oldest that are not done are cut. */
+  add(sender: Sender, bytes: number): void;
+  /** All of it came, or nothing more does. Call what this returns when it is read. */
+  done(sender: Sender): () => void;
+}
+
+/**
+ * Bounds what waits in memory for its end, of all senders together: each may send as much as is read of one, and stop before the end.
+ * `cut` closes the connection of a sender.
+ */
+export function createUnfinished<Sender>(cut: (sender: Sender) => void, maxBytes = MAX_BYTES): Unfinished<Sender> {
+  /** The oldest first. */
+  const begun = new Map<Sender, number>();
+  let sum = 0;
+  const forget = (sender: Sender): number => {
+    const bytes = begun.get(sender) ?? 0;
+    begun.delete(sender);
+    return bytes;
+  };
+  return {
+    add(sender, bytes) {
+      const before = begun.get(sender) ?? 0;
+      const now = Math.max(0, before + bytes);
+      begun.set(sender, now);
+      sum += now - before;
+      for (const oldest of begun.keys()) {
+        if (sum <= maxBytes) return;
+        sum -= forget(oldest);
+        cut(oldest);
+      }
+    },
+    done(sender) {
+      let bytes = forget(sender);
+      return () => {
+        sum -= bytes;
+        bytes = 0;
+      };
+    },
+  };
+}
