@@ -47,3 +47,13 @@ test('a run that waits by its sub-run says where to decide', () => {
   expect(waiting('human')).toMatchObject({ title: 'Waiting for a decision', action: { href: '#step' } });
   expect(waiting('run:1')).toMatchObject({ title: 'Waiting on a sub-run', next: expect.stringContaining('open it') });
 });
+
+test('an escalated run that somebody resolved asks for nobody', () => {
+  const notice = ended('escalated', 'gate', { attention: 'resolved' });
+  expect(notice).toMatchObject({ title: 'This run escalated', next: 'It is resolved, as said below.' });
+});
+
+test('who cancelled a run is said once', () => {
+  const error = { step: null, message: 'cancelled by ann' };
+  expect(ended('cancelled', '', { error })).toMatchObject({ title: 'This run was cancelled', text: 'By ann' });
+});

@@ -27,11 +27,8 @@ const NOTICES: Record<string, (run: ShownRun) => Omit<Notice, 'text' | 'action'>
   escalated: (run) => ({
     tone: 'escalated',
     icon: 'escalated',
-    title: 'This run needs a person',
-    next:
-      stepOf(run)?.trust_report?.passed === false
-        ? 'Read the Evidence below, act on the alert, then mark the step: marks are what calibrates the agent.'
-        : 'Act on the alert: this run has ended and no later step runs.',
+    title: run.attention === 'resolved' ? 'This run escalated' : 'This run needs a person',
+    next: run.attention === 'resolved' ? 'It is resolved, as said below.' : whatAPersonDoes(run),
   }),
   stopped: (run) => ({
     tone: 'quiet',
@@ -54,6 +51,11 @@ const NOTICES: Record<string, (run: ShownRun) => Omit<Notice, 'text' | 'action'>
     next: 'The service stopped while it ran. `durable` of its pipeline says whether it goes on or ends.',
   }),
 };
+
+const whatAPersonDoes = (run: ShownRun): string =>
+  stepOf(run)?.trust_report?.passed === false
+    ? 'Read the Evidence below, act on the alert, then mark the step: marks are what calibrates the agent.'
+    : 'Act on the alert: this run has ended and no later step runs.';
 
 /** An agent that answers `proceed: false` ends its step with this error. */
 const stoppedByAgent = (run: ShownRun): boolean => {
@@ -113,6 +115,8 @@ function whatHappened(run: ShownRun): string {
   if (run.error === null) return '';
   const step = stepOf(run);
   if (step?.trust_report?.passed === false) return `The step ${step.step_name} did not pass its gate.`;
-  const text = `${step === undefined ? '' : `${step.step_name}: `}${run.error.message}`;
-  return step === undefined ? `${text.slice(0, 1).toUpperCase()}${text.slice(1)}` : text;
+  if (step !== undefined) return `${step.step_name}: ${run.error.message}`;
+  // The title says already that it was cancelled.
+  const text = run.error.message.replace(/^cancelled (?=by )/, '');
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
