@@ -114,7 +114,9 @@ function createApp(
       compilersFactory: { buildValidator: () => readPart as never, buildSerializer: () => writeAnswer as never },
     },
     frameworkErrors: (error, request, reply) => {
-      void sendError(error, request, reply);
+      // Below /ui people get the page of unknown addresses.
+      if (request.raw.url?.startsWith('/ui/')) void reply.redirect('/ui/unknown', 303);
+      else void sendError(error, request, reply);
     },
   }) as unknown as FastifyInstance;
   const sendError = errorSender(log);
