@@ -55,6 +55,12 @@ test('a thread answers a question with what is committed, and goes on after one 
   expect(await threads.ask(COUNT_MARKS, ['n'], never)).toEqual({ marks: 0 });
 });
 
+test('a question that fills the memory of its thread is refused, and the next one has a new thread', async () => {
+  const fill = new URL('../fixtures/fill-memory.ts', import.meta.url);
+  await expect(threads.ask(fill, null, never)).rejects.toMatchObject({ type: 'unavailable' });
+  expect(await threads.ask(COUNT_MARKS, ['n'], never)).toEqual({ marks: 0 });
+});
+
 test('a question that is not wanted any more is answered at once', async () => {
   const leaves = new AbortController();
   const asked = threads.ask(COUNT_MARKS, ['m'], leaves.signal);

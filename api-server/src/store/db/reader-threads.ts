@@ -34,6 +34,8 @@ export interface ReaderThreads {
 
 /** What V8 may fill with short-lived objects before it looks for garbage; by default that is as much as an export makes. */
 const YOUNG_MIB = 4;
+/** More than any question needs. V8 looks for garbage the sooner the less it may have: without a bound a thread keeps a hundred MB more. */
+const OLD_MIB = 256;
 
 interface Options {
   at: DatabaseLocation;
@@ -157,7 +159,7 @@ function createThread(at: DatabaseLocation, free: () => void): Thread {
   const start = () => {
     const started = new Worker(new URL('./reader-worker.ts', import.meta.url), {
       workerData: at,
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB, maxOldGenerationSizeMb: OLD_MIB },
     });
     started.unref();
     started.on('message', (answer: ThreadAnswer) =>
