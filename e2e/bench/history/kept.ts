@@ -38,7 +38,8 @@ export interface History extends AsyncDisposable {
 
 /** The history of this seed, size, schema and day, made where there is none. It ends at the last midnight (UTC). */
 export async function openHistory({ kind, steps, seed }: Wanted): Promise<History> {
-  const until = Date.now() - (Date.now() % DAY_MS);
+  const now = Date.now();
+  const until = now - (now % DAY_MS);
   const day = new Date(until).toISOString().slice(0, 10);
   const name = `${kind}-${steps}-seed${seed}-schema${SCHEMA}-`;
   const directory = join(KEPT, name + day);
