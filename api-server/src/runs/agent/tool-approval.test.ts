@@ -137,3 +137,24 @@ test('after a restart the question waits on, and its answer reaches the second t
   const run = await world.ended(id);
   expect(run.step('fix').output).toMatchObject({ decision: { approved: true } });
 });
+
+test('where the agent is asked anew after a restart, what its first run asked waits no longer', async () => {
+  let tries = 0;
+  const script: Script = async (call) => {
+    tries += 1;
+    if (tries === 2) return sure(0.9, { decision: await call.onApproval?.({ ...REQUEST, backendRunId: 'g2' }) });
+    void call.onApproval?.(REQUEST).catch(() => undefined);
+    void call.onApproval?.({ ...REQUEST, callId: 'c2' }).catch(() => undefined);
+    return hang(call);
+  };
+  await make({ pipelines: [PIPELINE], agents: { fixer: script } });
+  const id = await world.start('p');
+  await expect.poll(async () => (await pending()).length).toBe(2);
+  const before = await pending();
+  await world.restart();
+  await world.engine.resume();
+  const now = await waiting();
+  for (const old of before) expect(await decide(old.id, 'approve')).toMatchObject({ kind: 'conflict' });
+  await decide(now.id, 'approve');
+  expect((await world.ended(id)).step('fix').output).toMatchObject({ decision: { approved: true } });
+});

@@ -54,13 +54,13 @@ const questionId = (runId: string, stepName: string, request: ToolRequest): stri
 };
 
 function questionOf(id: string, { ctx, deadline, now }: Asking, request: ToolRequest): Approval {
-  const { agent, server, tool, input, reason } = request;
+  const { agent, server, tool, input, reason, backendRunId } = request;
   return pendingApproval(ctx, {
     id,
     kind: 'tool',
     question: `May ${agent} call ${callText(request)}${reason === null ? '' : `\n${reason}`}`,
     fields: [],
-    tool: { agent, server, tool, input, inputSha256: inputSha256(input), reason },
+    tool: { agent, server, tool, input, inputSha256: inputSha256(input), reason, backendRunId },
     requestedAt: now,
     expiresAt: deadline,
   });

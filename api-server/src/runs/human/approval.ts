@@ -19,6 +19,8 @@ export interface ToolCall {
   /** What a decision is about: of the canonical JSON of `input`. */
   inputSha256: string;
   reason: string | null;
+  /** The backend's run that asks; questions of earlier versions do not say it. */
+  backendRunId?: string;
 }
 
 export type FieldValues = Record<string, string | number | boolean>;

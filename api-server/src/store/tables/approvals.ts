@@ -8,8 +8,12 @@ import type { Tx } from '../db/database.ts';
 import type { ApprovalRow, Tables } from '../db/schema.ts';
 import { columns, statement } from '../db/statement.ts';
 
-/** Stores a question that waits; one that a restart asks again stays as it is. */
+/**
+ * Stores a question that waits; one that a restart asks again stays as it is. Where an agent is asked anew, because its run ended with its
+ * process, what that run asked is closed: nobody waits for the answer.
+ */
 export async function insertApproval(tx: Tx, approval: Approval): Promise<void> {
+  if (approval.tool?.backendRunId !== undefined) await closeEarlier(tx, approval, approval.tool.backendRunId);
   const row = {
     ...snakeCase(approval),
     fields: JSON.stringify(approval.fields),
@@ -25,11 +29,27 @@ export async function insertApproval(tx: Tx, approval: Approval): Promise<void> 
     .execute();
 }
 
-type ToolRow = Omit<ToolCall, 'inputSha256'> & { input_sha256?: string };
+async function closeEarlier(tx: Tx, { runId, stepName, requestedAt }: Approval, backendRunId: string): Promise<void> {
+  const waiting = await tx.db
+    .selectFrom('approvals')
+    .select(['id', 'tool'])
+    .where('run_id', '=', runId)
+    .where('step_name', '=', stepName)
+    .where('status', '=', 'pending')
+    .execute();
+  for (const { id, tool } of waiting) {
+    const asker = tool === null ? undefined : (JSON.parse(tool) as ToolRow).backend_run_id;
+    if (asker !== undefined && asker !== backendRunId)
+      await closeApproval(tx, id, { status: 'cancelled', at: requestedAt });
+  }
+}
+
+type ToolRow = Omit<ToolCall, 'inputSha256' | 'backendRunId'> & { input_sha256?: string; backend_run_id?: string };
 
 /** Rows of earlier versions have no hash. */
-const toTool = ({ input_sha256, ...tool }: ToolRow): ToolCall => ({
+const toTool = ({ input_sha256, backend_run_id, ...tool }: ToolRow): ToolCall => ({
   ...tool,
+  ...(backend_run_id !== undefined && { backendRunId: backend_run_id }),
   inputSha256: input_sha256 ?? inputSha256(tool.input),
 });
 
