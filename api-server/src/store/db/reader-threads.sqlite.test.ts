@@ -10,7 +10,7 @@ let database: Database;
 let threads: ReaderThreads;
 const never = new AbortController().signal;
 
-const open = (limits: { threads?: number; timeoutMs?: number; maxWaiting?: number } = {}) => {
+const open = (limits: { threads?: number; timeoutMs?: number; maxWaiting?: number; idleMs?: number } = {}) => {
   threads = createReaderThreads({ at: site.location, ...limits });
 };
 beforeEach(async () => {
@@ -98,6 +98,13 @@ test('no more wait than the bound', async () => {
   const [running, waiting] = [count(LONG), count(2)];
   await expect(count(3)).rejects.toMatchObject({ type: 'unavailable' });
   expect([await running, await waiting]).toEqual([LONG, 2]);
+});
+
+test('a thread without work ends, and the next question has a new one', async () => {
+  open({ threads: 1, idleMs: 1 });
+  const ask = () => threads.ask(new URL('../fixtures/thread-id.ts', import.meta.url), null, never);
+  const first = await ask();
+  await expect.poll(ask).not.toBe(first);
 });
 
 test('a closed thread refuses', async () => {

@@ -21,6 +21,8 @@ const TIMEOUT_MS = 30_000;
 
 /** So that one long query does not hold all others. */
 const THREADS = 2;
+/** After which a thread without work ends, and gives its memory back. Longer than its connections to a server stay idle. */
+const IDLE_MS = 120_000;
 
 export interface ReaderThreads {
   /** Reads what is committed, off the event loop; gives up when `signal` says so. */
@@ -42,6 +44,7 @@ interface Options {
   threads?: number;
   timeoutMs?: number;
   maxWaiting?: number;
+  idleMs?: number;
 }
 
 /** What a thread answers that did not fail. */
@@ -68,7 +71,7 @@ interface Thread {
  * itself alone. SQLite cannot be stopped in the middle of a query: who gave up has an answer at once, the next one waits for its turn.
  */
 export function createReaderThreads(options: Options): ReaderThreads {
-  const { at, threads = THREADS, timeoutMs = TIMEOUT_MS, maxWaiting = MAX_WAITING } = options;
+  const { at, threads = THREADS, timeoutMs = TIMEOUT_MS, maxWaiting = MAX_WAITING, idleMs = IDLE_MS } = options;
   const queue = createTurns();
   let closed = false;
   const next = () => {
@@ -77,7 +80,7 @@ export function createReaderThreads(options: Options): ReaderThreads {
       if (query) thread.run(query);
     }
   };
-  const pool = Array.from({ length: threads }, () => createThread(at, next));
+  const pool = Array.from({ length: threads }, () => createThread(at, { free: next, idleMs }));
   const query = async <T extends Read>(task: ThreadTask, caller: AbortSignal): Promise<T> => {
     if (closed || queue.size() >= maxWaiting) throw busy();
     if (caller.aborted) throw gaveUp(caller.reason);
@@ -143,13 +146,21 @@ function createTurns() {
   };
 }
 
-function createThread(at: DatabaseLocation, free: () => void): Thread {
+function createThread(at: DatabaseLocation, { free, idleMs }: { free(): void; idleMs: number }): Thread {
   let worker: Worker | null = null;
   let current: Waiting | null = null;
+  let idle: NodeJS.Timeout | undefined;
+  const end = async () => {
+    const ending = worker;
+    worker = null;
+    ending?.removeAllListeners('exit');
+    await ending?.terminate();
+  };
   const settle = (how: (query: Waiting) => void) => {
     const query = current;
     current = null;
     if (query) how(query);
+    idle = setTimeout(() => void end(), idleMs).unref();
     free();
   };
   const gone = (cause: unknown) => {
@@ -177,16 +188,17 @@ function createThread(at: DatabaseLocation, free: () => void): Thread {
       return current;
     },
     run: (query) => {
+      clearTimeout(idle);
       current = query;
       worker ??= start();
       worker.postMessage(query.task satisfies ThreadMessage, []);
     },
     giveUp: () => worker?.postMessage('give up' satisfies ThreadMessage, []),
     close: async () => {
-      worker?.removeAllListeners('exit');
+      clearTimeout(idle);
       current?.reject(busy());
       current = null;
-      await worker?.terminate();
+      await end();
     },
   };
 }
