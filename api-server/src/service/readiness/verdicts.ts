@@ -39,8 +39,8 @@ const FRESH_MS = 600_000;
 /** A changed pipeline is evaluated earlier, but at most this often: definitions may change every second. */
 const CHANGED_MS = 30_000;
 const LOOK_MS = 2_000;
-/** Verdicts may use at most one part in this many of the time of the process. */
-const SHARE = 50;
+/** Verdicts may use at most one part in this many of the time of a thread that reads. */
+const SHARE = 10;
 
 interface Kept extends Assessed {
   hash: string;
