@@ -54,7 +54,7 @@ test('an empty list shows how to send the first delivery, a filtered one how to 
 test('a delivery shows the fate of each alert, and can be handled again by an operator', async () => {
   const { get } = await pagesWith({ delivery: DELIVERY });
   const { body } = await get('/ui/deliveries/7');
-  expect(body).toContain('service&#x3D;payments');
+  expect(body).toContain('<span class="faint">service</span> <span>payments</span>');
   expect(body).toContain('run x covers this alert');
   expect(body).toContain('action="/ui/deliveries/7/redeliver"');
   const looking = await pagesWith({ delivery: DELIVERY, viewer: { ...VIEWER, role: 'viewer' } });
@@ -75,6 +75,30 @@ test('a delivery that nothing matched names the rule that failed, and one that w
   expect(body).toContain('cut at 64 KiB');
   expect(body).not.toContain('action="/ui/deliveries/7/redeliver"');
 });
+
+test.each([
+  ['suspended', 'Suspended'],
+  ['skipped_testing', 'Testing only'],
+] as const)(
+  'an alert of a delivery that was %s says so, too, and one without labels adds nothing',
+  async (outcome, word) => {
+    const detail = 'nothing starts at present';
+    const bare = {
+      fingerprint: null,
+      status: null,
+      labels: {},
+      fate: 'refused',
+      run_id: null,
+      reason: detail,
+    } as const;
+    const delivery = { ...DELIVERY, outcome, detail, run_id: null, alerts: [{ ...bare, labels: { service: 'shop' } }] };
+    const { body } = await (await pagesWith({ delivery })).get('/ui/deliveries/7');
+    expect(body.split(`>${word}<`).length - 1).toBe(2);
+    expect(body).not.toContain('Refused');
+    const plain = await pagesWith({ delivery: { ...delivery, alerts: [bare] } });
+    expect((await plain.get('/ui/deliveries/7')).body).not.toContain('alerts-title');
+  },
+);
 
 test('an address that names no delivery says so', async () => {
   const { get } = await pagesWith({});

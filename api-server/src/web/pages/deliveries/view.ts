@@ -1,7 +1,7 @@
 import { exportLinks } from '../exports/links.ts';
 import type { DeliveryDetail, DeliveryLine } from '../../../service/views/kept-delivery.ts';
 import { apiPath } from '../curl.ts';
-import { age, count, exactTime, sentence } from '../format.ts';
+import { age, count, exactTime, sentence, shorten } from '../format.ts';
 import { paths } from '../paths.ts';
 import type { FirstRun } from '../runs/first-run.ts';
 import { jsonTree } from '../run/step/json-tree.ts';
@@ -38,7 +38,7 @@ const MAX_CHIPS = 6;
 const chipsOf = (labels: Record<string, string>) =>
   Object.entries(labels)
     .slice(0, MAX_CHIPS)
-    .map(([key, value]) => `${key}=${value.slice(0, 80)}`);
+    .map(([name, value]) => ({ name, value: shorten(value, 80) }));
 
 const titleOf = ({ summary, labels, detail }: DeliveryLine): string =>
   summary ?? labels['alertname'] ?? (detail ? sentence(detail) : 'Delivery without a summary');
@@ -97,6 +97,15 @@ function bodyOf({ raw, raw_truncated: isCut }: DeliveryDetail) {
 
 const textOr = (text: string | null): string => (text === null || text === '' ? 'none' : text);
 
+type Alert = DeliveryDetail['alerts'][number];
+
+/** An alert says it no better than its delivery where both were refused for one reason. */
+const lookOf = ({ fate, reason }: Alert, { outcome, detail }: DeliveryDetail): StatusLook =>
+  fate === 'refused' && detail !== null && reason === detail ? LOOKS[outcome] : FATES[fate];
+
+const saysMore = ({ labels, fingerprint, status, run_id: run }: Alert): boolean =>
+  Object.keys(labels).length > 0 || [fingerprint, status, run].some(Boolean);
+
 export interface DeliveryInput {
   delivery: DeliveryDetail;
   operator: boolean;
@@ -107,6 +116,7 @@ const shown = (value: unknown): string => (typeof value === 'string' ? value : J
 /** One delivery: what came, and what became of each of its alerts. */
 export function deliveryView({ delivery, operator }: DeliveryInput) {
   const mayRepeat = operator && delivery.raw !== null && !delivery.raw_truncated;
+  const alerts = delivery.alerts.some(saysMore) ? delivery.alerts : [];
   const facts = [
     { label: 'Received', value: exactTime(delivery.received_at), href: null },
     { label: 'Source', value: textOr(delivery.source), href: null },
@@ -128,8 +138,8 @@ export function deliveryView({ delivery, operator }: DeliveryInput) {
     facts,
     redeliver: mayRepeat ? paths.redeliver(delivery.id) : null,
     commands: mayRepeat ? [{ label: 'Handle again', path: apiPath('deliveries', delivery.id, 'redeliver') }] : [],
-    alerts: delivery.alerts.slice(0, MOST_ALERTS).map((alert) => ({
-      look: FATES[alert.fate],
+    alerts: alerts.slice(0, MOST_ALERTS).map((alert) => ({
+      look: lookOf(alert, delivery),
       chips: chipsOf(alert.labels),
       status: alert.status,
       fingerprint: alert.fingerprint,
