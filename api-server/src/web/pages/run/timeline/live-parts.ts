@@ -1,6 +1,6 @@
 import type { LogLine } from '../../../../service/views/run.ts';
 import type { ShownStep } from '../step/shown-step.ts';
-import { part, type Part, type PartKind } from './part.ts';
+import { ATTEMPT_NAMES, part, type Part, type PartKind } from './part.ts';
 
 const ms = (iso: string): number => Date.parse(iso);
 const QUEUED = new Set(['queued', 'backend_full']);
@@ -44,10 +44,11 @@ const beforeRestart = ({ started_at: at }: ShownStep, { ts }: LogLine): Part =>
 function attempts(step: ShownStep, lines: readonly LogLine[], begun: string): Part[] {
   const kind = EXECUTORS[step.executor];
   if (kind === undefined) return [];
+  const label = ATTEMPT_NAMES[kind] ?? step.agent ?? step.step_name;
   const found: Part[] = [];
   let from = ms(begun);
   const end = (to: number | null, more: Partial<Part>) =>
-    found.push(part({ kind, label: step.agent ?? step.step_name, from, to, holds: kind === 'agent', ...more }));
+    found.push(part({ kind, label, from, to, holds: kind === 'agent', ...more }));
   for (const line of lines) {
     const at = ms(line.ts);
     if (line.event in OPINIONS || line.event === 'check_ran') {

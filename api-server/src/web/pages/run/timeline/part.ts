@@ -16,6 +16,9 @@ export const KINDS = {
 } as const;
 export type PartKind = keyof typeof KINDS;
 
+/** Attempts of executors that are no agent, which bear its name. */
+export const ATTEMPT_NAMES: Partial<Record<PartKind, string>> = { webhook: 'Webhook', sub_run: 'Sub-run' };
+
 /** A stretch of a step's time with a bar of its own, in milliseconds since the epoch. */
 export interface Part {
   kind: PartKind;

@@ -5,7 +5,7 @@ import { requestText, whyFailed } from '../step/requests.ts';
 import type { ShownStep } from '../step/shown-step.ts';
 import { readTrace, type TraceLine } from '../step/trace.ts';
 import { liveParts } from './live-parts.ts';
-import { inOrder, part, type Part, type PartKind } from './part.ts';
+import { ATTEMPT_NAMES, inOrder, part, type Part, type PartKind } from './part.ts';
 
 /** What else is known of the run of a step. */
 export interface Around {
@@ -81,8 +81,6 @@ function noteOf(one: StepPart): string {
   return [requestText(one.request), whyFailed(one)].filter((text) => text !== '').join(' · ');
 }
 
-const NAMES: Partial<Record<PartKind, string>> = { webhook: 'Webhook', sub_run: 'Sub-run' };
-
 /** Counts iterations and attempts only where there are several. */
 function attemptLabel(
   kind: PartKind,
@@ -94,7 +92,7 @@ function attemptLabel(
     ...(attempts.some(({ iteration }) => iteration > 1) ? [`iteration ${one.iteration}`] : []),
     ...(attempts.some(({ attempt }) => attempt > 1) ? [`attempt ${one.attempt}`] : []),
   ].join(', ');
-  const name = NAMES[kind] ?? agent ?? 'Agent';
+  const name = ATTEMPT_NAMES[kind] ?? agent ?? 'Agent';
   return counted === '' ? name : `${name}, ${counted}`;
 }
 

@@ -269,6 +269,14 @@ test.each<[string, LogLine[], string[], boolean]>([
   expect(shown.grow).toBeGreaterThan(0);
 });
 
+test.each([
+  ['webhook', 'Webhook'],
+  ['pipeline', 'Sub-run'],
+] as const)('a step of executor %s that still runs has a part of its kind', (executor, label) => {
+  const step = ran(10, 10, { status: 'running', completed_at: null, executor, agent: null });
+  expect(partsOf({ steps: [step], to: null, run: { status: 'running' } })).toEqual([`${label} +10.0 s 10.0 s`]);
+});
+
 test('a question that nobody has answered yet grows', () => {
   const step = ran(0, 0, { status: 'running', completed_at: null, executor: 'human' });
   const asked = approvalLine({ step_name: 'triage', requested_at: at(1), status: 'pending', decided_at: null });
