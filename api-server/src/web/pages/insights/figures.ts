@@ -32,11 +32,14 @@ export function labelsText({ accuracy: { counts, total, correct, partial, incorr
   return `${count(total)} ${noun} labelled: ${count(correct)} correct, ${count(partial)} partial, ${count(incorrect)} incorrect`;
 }
 
+/** Stays on one line. */
+const unbroken = (text: string): string => text.replaceAll(' ', '\u00a0');
+
 /** What a run that waited for people adds to its machine time; null where none waited. */
 export const waitingNote = ({
   duration_seconds: { waiting_p95: waiting },
 }: Pick<Figures, 'duration_seconds'>): string | null =>
-  waiting === null ? null : `waiting for people: p95 ${duration(waiting)} of the runs that waited`;
+  waiting === null ? null : `waiting for people: p95 ${unbroken(duration(waiting))} of the runs that waited`;
 
 interface Change {
   text: string;
