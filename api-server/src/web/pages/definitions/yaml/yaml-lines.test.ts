@@ -17,6 +17,7 @@ test.each([
   ["prompt: 'Look at {{summary}}'", ['key:prompt', "string:'Look at {{summary}}'"]],
   ['url: http://127.0.0.1:9/x', ['key:url']],
   ['match: { alertname: High, severity: { in: [a, 2] } }', ['key:match', 'number:2']],
+  ['  "steps": ["look", { "after": "a: b" }]', ['key:"steps"', 'string:"look"', 'key:"after"', 'string:"a: b"']],
 ])('%s', (line, expected) => {
   expect(coloured(line)).toEqual([expected]);
 });

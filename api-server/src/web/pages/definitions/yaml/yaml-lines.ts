@@ -16,8 +16,8 @@ export interface YamlLine {
 const KEY = /^(\s*(?:- +)*)([^\s#:'"{}[\],&*!|>][^:#'"{}[\],]*?)(:)(?=\s|$)/;
 const BLOCK = /[|>][+-]?\d?\s*(?:#.*)?$/;
 const VALUE =
-  /(\s#.*$|^#.*$)|(\{\{.*?\}\})|("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')|(?<![\w.:/-])(-?\d+(?:\.\d+)?|true|false|null)(?![\w.:/-])/g;
-const KINDS = ['comment', 'template', 'string', 'number'] as const;
+  /(\s#.*$|^#.*$)|(\{\{.*?\}\})|("(?:[^"\\]|\\.)*"(?=:))|("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')|(?<![\w.:/-])(-?\d+(?:\.\d+)?|true|false|null)(?![\w.:/-])/g;
+const KINDS = ['comment', 'template', 'key', 'string', 'number'] as const;
 
 /** Characters of all lines with the markup around them, so that a page with much else stays small. */
 const MOST = 50_000;
