@@ -179,6 +179,7 @@ test('a set shows its schedule, its past replays as a chart and a list, and why 
   const { body } = await get(`/ui/golden-sets/${SET_ID}`);
   expect(body).toContain('next <span class="num">2026-11-22 02:00:00 UTC');
   expect(body.match(/class="look-(good|bad|quiet)" x/g)).toHaveLength(4);
+  expect(body.match(/width="2.33"/g)).toHaveLength(4);
   expect(body).toContain('the run is gone');
   expect(body.match(/nothing regressed/g)).toHaveLength(1);
   expect(body).toContain('no fresh answer has a label');
@@ -188,6 +189,14 @@ test('a set shows its schedule, its past replays as a chart and a list, and why 
   expect(page).toContain('Not scheduled:');
   expect(page).toContain('not in replay.safe_agents: gateway:sre');
   expect(page).toContain('No judge is configured');
+});
+
+test('the chart of replays of one day says at which time each end of it was', async () => {
+  const at = (time: string) => regression({ id: time, fire_at: `2026-11-19T${time}:00.000Z` });
+  const regressions = { schedule: null, regressions: [at('15:30'), at('15:00')] };
+  const { get } = await pagesWith({ goldenSets: [goldenSet()], regressions });
+  const { body } = await get(`/ui/golden-sets/${SET_ID}`);
+  expect(body).toContain('<span>2026-11-19 15:00:00 UTC</span><span>15:30:00 UTC</span>');
 });
 
 test('a set without a schedule shows the entry to add; an entry without a set is named on the list', async () => {

@@ -70,15 +70,21 @@ function textOf(line: RegressionLine): string {
 const STEP = 10;
 const BAR = 7;
 const HEIGHT = 100;
+/** With fewer replays the bars stay as narrow as with so many. */
+const FULL = 12;
 /** Nothing is less than visible. */
 const LEAST = 2;
 
 /** A bar a replay, as high as its fresh accuracy, and the pinned baseline as a line above it. */
 function chartView(oldestFirst: readonly RegressionLine[]) {
+  const barWidth = round(BAR * Math.min(1, oldestFirst.length / FULL));
+  const [first = '', last = ''] = [oldestFirst[0], oldestFirst.at(-1)].map((one) => one && exactTime(one.fire_at));
+  const isOneDay = first.slice(0, 10) === last.slice(0, 10);
   return {
     width: oldestFirst.length * STEP,
-    first: exactTime(oldestFirst[0]?.fire_at ?? '').slice(0, 10),
-    last: exactTime(oldestFirst.at(-1)?.fire_at ?? '').slice(0, 10),
+    barWidth,
+    first: isOneDay ? first : first.slice(0, 10),
+    last: isOneDay ? last.slice(11) : last.slice(0, 10),
     bars: oldestFirst.map((one, at) => {
       const height = Math.max(LEAST, (one.fresh_accuracy ?? 0) * HEIGHT);
       const accuracy = one.fresh_accuracy === null ? 'no accuracy' : `fresh accuracy ${percent(one.fresh_accuracy)}`;
@@ -87,7 +93,7 @@ function chartView(oldestFirst: readonly RegressionLine[]) {
         title: `${exactTime(one.fire_at)}: ${regressionLook(one).word.toLowerCase()}, ${accuracy}`,
         look: one.fresh_accuracy === null ? 'quiet' : one.alert === null ? 'good' : 'bad',
         hitX: at * STEP,
-        x: at * STEP + (STEP - BAR) / 2,
+        x: round(at * STEP + (STEP - barWidth) / 2),
         y: HEIGHT - height,
         height,
         baseline: one.baseline_accuracy === null ? null : round(HEIGHT - one.baseline_accuracy * HEIGHT),
