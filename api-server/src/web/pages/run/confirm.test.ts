@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runDetail, stepDetail } from '../fixtures/runs.ts';
-import { confirmRerun } from './confirm.ts';
+import { confirmCancel, confirmRerun } from './confirm.ts';
 
 const step = (step_index: number, agent: string | null, tokens: number) =>
   stepDetail({ step_name: `s${step_index}`, step_index, agent, input_tokens: tokens, output_tokens: 0 });
@@ -10,6 +10,7 @@ const run = runDetail({ steps });
 test('a rerun says which part of the run it asks again, and what that spent', () => {
   expect(confirmRerun(run, null)).toMatchObject({
     from: null,
+    button: 'primary',
     effect: 'Starts a new run with the definition as it is now. It asks 2 agents again. They spent 345 tokens before.',
   });
   expect(confirmRerun(run, steps[2] ?? null)).toMatchObject({
@@ -17,4 +18,8 @@ test('a rerun says which part of the run it asks again, and what that spent', ()
     effect: 'Starts a new run with the definition as it is now. It asks 1 agent again. It spent 5 tokens before.',
   });
   expect(confirmRerun(run, steps[3] ?? null).effect).toMatch(/These steps asked no agent\.$/);
+});
+
+test('a cancel is drawn as what ends something', () => {
+  expect(confirmCancel(run)).toMatchObject({ yes: 'Cancel this run', button: 'danger' });
 });

@@ -10,6 +10,8 @@ export interface Confirm {
   action: string;
   effect: string;
   yes: string;
+  /** The look of the button that does it: what ends something is not drawn as the way on. */
+  button: 'primary' | 'danger';
   /** The step that a rerun begins with. */
   from: string | null;
 }
@@ -20,6 +22,7 @@ export const confirmCancel = (run: ShownRun): Confirm => ({
   action: paths.runCancel(run.id),
   effect: 'Stops this run. Completed steps are kept, and no further step runs.',
   yes: 'Cancel this run',
+  button: 'danger',
   from: null,
 });
 
@@ -30,6 +33,7 @@ export const confirmRerun = (run: ShownRun, from: ShownStep | null): Confirm => 
   action: paths.runRerun(run.id),
   effect: `Starts a new run with the definition as it is now. ${asksAgain(run, from?.step_index ?? 0)}`,
   yes: 'Start the rerun',
+  button: 'primary',
   from: from?.step_name ?? null,
 });
 

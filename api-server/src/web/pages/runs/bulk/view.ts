@@ -81,6 +81,7 @@ export function bulkView({ action, runs, now, currency, back }: Asked) {
     title,
     effect: effect(runs, currency),
     action,
+    button: action === 'cancel' ? 'danger' : 'primary',
     path: paths.runsBulk(),
     undoPath: paths.runsBulkUndo(),
     back,
