@@ -105,3 +105,7 @@ function modelStats(sums: readonly StepSum[], labels: readonly LabelSum[]) {
     accuracy: accuracyOf('executions', labels),
   });
 }
+
+/** The pipeline of a step's figures: the first where none of them is wanted, none where all is of one pipeline. */
+export const chosenOf = (pipelines: readonly string[], wanted: unknown): string | undefined =>
+  pipelines.length < 2 ? undefined : (pipelines.find((one) => one === wanted) ?? pipelines[0]);

@@ -2,6 +2,7 @@ import { Pipeline, promptHash } from '@signalbox/crds';
 import { batchOf, type EvidenceRow } from './executions.ts';
 import { evaluateReadiness, startEvidence } from './readiness.ts';
 import type { VersionOf } from './scope.ts';
+import { subjectOf } from './steps.ts';
 import type { BinRule } from './tiers.ts';
 
 export const PROMPT = 'What happened?';
@@ -45,9 +46,10 @@ export interface Case {
 }
 
 export function evaluate({ pipeline, rows: given, versionOf = NOBODY_SAYS, rule = {} }: Case) {
-  const evidence = startEvidence(pipeline);
+  const subject = subjectOf(pipeline);
+  const evidence = startEvidence(subject);
   evidence.add(batchOf([...new Set(given.map(({ run }) => run))], given));
-  return evaluateReadiness(pipeline, { evidence, versionOf, at: 5_000, cut: false }, { ...RULE, ...rule });
+  return evaluateReadiness(subject, { evidence, versionOf, at: 5_000, cut: false }, { ...RULE, ...rule });
 }
 
 /** The only step of the pipeline. */

@@ -2,7 +2,7 @@ import type { Pipeline } from '@signalbox/crds';
 import { countSince, createEvidence, marked, type Tally } from './evidence.ts';
 import type { Combo } from './executions.ts';
 import { type CurrentConfig, currentConfig, inScope, isCurrent, type VersionOf } from './scope.ts';
-import { type ReadinessStep, readinessSteps } from './steps.ts';
+import type { ReadinessStep, Subject } from './steps.ts';
 import { type BinRule, judgeTiers, type Tiers } from './tiers.ts';
 import { combine, type Verdict, VERDICTS } from './verdict.ts';
 import { narrative, notes } from './words.ts';
@@ -55,19 +55,19 @@ export interface Gathered {
 /** Who answered is listed up to this many. */
 const MAX_COMBOS = 50;
 
-export const startEvidence = (pipeline: Pipeline): Gathered['evidence'] => createEvidence(readinessSteps(pipeline));
+export const startEvidence = ({ steps }: Subject): Gathered['evidence'] => createEvidence(steps);
 
-/** Judges what was gathered by the criteria that `pipeline` has. */
-export function evaluateReadiness(pipeline: Pipeline, gathered: Gathered, rule: BinRule): ReadinessReport {
-  const steps = readinessSteps(pipeline).map((step) => evaluateStep(step, { pipeline, gathered, rule }));
+/** Judges what was gathered by the criteria that the steps of `subject` have. */
+export function evaluateReadiness(subject: Subject, gathered: Gathered, rule: BinRule): ReadinessReport {
+  const steps = subject.steps.map((step) => evaluateStep(step, { stage: subject.stage, gathered, rule }));
   const count = (verdict: Verdict) => steps.filter((step) => step.verdict === verdict).length;
   const counts = Object.fromEntries(VERDICTS.map((verdict) => [verdict, count(verdict)])) as Record<Verdict, number>;
   const isAsked = steps.some(
     ({ step }) => Object.keys(step.criteria).length + step.leftOut.length + step.exempt.length > 0,
   );
   return {
-    pipeline: pipeline.name,
-    stage: pipeline.stage,
+    pipeline: subject.name,
+    stage: subject.stage,
     criteriaSource: isAsked ? 'configured' : 'none',
     verdict: combine(steps.map(({ verdict }) => verdict)),
     gatheredAt: gathered.at,
@@ -77,12 +77,12 @@ export function evaluateReadiness(pipeline: Pipeline, gathered: Gathered, rule: 
 }
 
 interface Around {
-  pipeline: Pipeline;
+  stage: Subject['stage'];
   gathered: Gathered;
   rule: BinRule;
 }
 
-function evaluateStep(step: ReadinessStep, { pipeline, gathered, rule }: Around): StepReadiness {
+function evaluateStep(step: ReadinessStep, { stage, gathered, rule }: Around): StepReadiness {
   const evidence = gathered.evidence.of(step.name);
   const config = currentConfig(step, evidence, gathered.versionOf);
   const scoped = inScope(step, evidence, config);
@@ -104,7 +104,7 @@ function evaluateStep(step: ReadinessStep, { pipeline, gathered, rule }: Around)
       }))
       .toSorted((a, b) => b.rowsTotal - a.rowsTotal)
       .slice(0, MAX_COMBOS),
-    narrative: narrative({ step, stage: pipeline.stage, verdict, tiers, older }),
+    narrative: narrative({ step, stage, verdict, tiers, older }),
     notes: [...notes({ step, config, ...scoped }), ...cut],
   };
 }

@@ -42,8 +42,19 @@ const TIERS_OF: Readonly<Record<string, readonly Tier[]>> = {
   webhook: CALLED,
 };
 
+/** What readiness looks at of a pipeline: plain data. */
+export interface Subject extends Pick<Pipeline, 'name' | 'stage'> {
+  steps: readonly ReadinessStep[];
+}
+
+export const subjectOf = (pipeline: Pipeline): Subject => ({
+  name: pipeline.name,
+  stage: pipeline.stage,
+  steps: readinessSteps(pipeline),
+});
+
 /** Every step that evidence is gathered for, with what is asked of it: entries in order, a group before its branches. */
-export function readinessSteps({ steps, readiness }: Pick<Pipeline, 'steps' | 'readiness'>): ReadinessStep[] {
+function readinessSteps({ steps, readiness }: Pick<Pipeline, 'steps' | 'readiness'>): ReadinessStep[] {
   return steps.flatMap((step) => {
     const top: Layer[] = [['pipeline', readiness]];
     if (isFanOut(step)) {

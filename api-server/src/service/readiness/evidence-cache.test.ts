@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { startEvidence, type Gathered } from '../../analytics/readiness/readiness.ts';
 import { pipelineOf } from '../../analytics/readiness/readiness.fixture.ts';
+import { subjectOf } from '../../analytics/readiness/steps.ts';
 import { cacheEvidence } from './evidence-cache.ts';
 
 function setUp() {
@@ -10,7 +11,7 @@ function setUp() {
   const ask = (key: string) =>
     cache(key, () => {
       reads.push(key);
-      const evidence = startEvidence(pipelineOf());
+      const evidence = startEvidence(subjectOf(pipelineOf()));
       return Promise.resolve<Gathered>({ evidence, versionOf: () => null, at: clock.now, cut: false });
     });
   return { clock, reads, ask, cache };

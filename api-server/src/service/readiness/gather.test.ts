@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { batchOf } from '../../analytics/readiness/executions.ts';
 import { pipelineOf, row } from '../../analytics/readiness/readiness.fixture.ts';
+import { subjectOf } from '../../analytics/readiness/steps.ts';
 import { gatherEvidence, type GatherDeps } from './gather.ts';
 
 /** A store with one execution a run, read 100 runs at a time. */
@@ -31,14 +32,14 @@ const executions = ({ evidence }: Awaited<ReturnType<typeof gatherEvidence>>) =>
 
 test('evidence is read in slices until there is no more', async () => {
   const { deps, read } = storeOf(250);
-  const gathered = await gatherEvidence(deps, pipelineOf());
+  const gathered = await gatherEvidence(deps, subjectOf(pipelineOf()));
   expect(read).toEqual([100, 100, 50]);
   expect(executions(gathered)).toBe(250);
   expect(gathered).toMatchObject({ at: 7, cut: false });
 });
 
 test('of more than 10,000 runs the newest are looked at, and that is said', async () => {
-  const gathered = await gatherEvidence(storeOf(10_050).deps, pipelineOf());
+  const gathered = await gatherEvidence(storeOf(10_050).deps, subjectOf(pipelineOf()));
   expect(executions(gathered)).toBe(10_000);
   expect(gathered.cut).toBe(true);
 });
@@ -51,7 +52,7 @@ test('others get their turn between two slices', async () => {
     timer = setImmediate(tick);
   };
   let timer = setImmediate(tick);
-  await gatherEvidence(deps, pipelineOf());
+  await gatherEvidence(deps, subjectOf(pipelineOf()));
   clearImmediate(timer);
   expect(turns).toBeGreaterThanOrEqual(3);
 });

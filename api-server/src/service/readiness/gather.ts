@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { Pipeline } from '@signalbox/crds';
 import { type Gathered, startEvidence } from '../../analytics/readiness/readiness.ts';
+import type { Subject } from '../../analytics/readiness/steps.ts';
 import type { EvidenceBatch, EvidenceOf } from '../../analytics/readiness/executions.ts';
 import { type AgentVersions, versionIn } from '../../executors/agents.ts';
 
@@ -17,12 +17,12 @@ const MAX_RUNS = 10_000;
 const MAX_ROWS = 100_000;
 
 /** Reads the evidence of a pipeline at its present stage, newest runs first. */
-export async function gatherEvidence(deps: GatherDeps, pipeline: Pipeline): Promise<Gathered> {
+export async function gatherEvidence(deps: GatherDeps, subject: Subject): Promise<Gathered> {
   const at = deps.now();
   const versions = deps.agentVersions();
-  const evidence = startEvidence(pipeline);
+  const evidence = startEvidence(subject);
   let [runs, rows, cut] = [0, 0, false];
-  for await (const batch of deps.readEvidence({ pipeline: pipeline.name, stage: pipeline.stage })) {
+  for await (const batch of deps.readEvidence({ pipeline: subject.name, stage: subject.stage })) {
     cut = runs >= MAX_RUNS || rows >= MAX_ROWS;
     if (cut) break;
     evidence.add(batch);

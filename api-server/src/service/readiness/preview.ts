@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import type { Pipeline, Readiness } from '@signalbox/crds';
 import type { Preview } from '../../analytics/readiness/preview.ts';
 import { evaluateReadiness, type ReadinessReport } from '../../analytics/readiness/readiness.ts';
+import { subjectOf } from '../../analytics/readiness/steps.ts';
 import { snippetOf } from '../../analytics/readiness/snippet.ts';
 import { type ApplyTo, withReadiness } from '../../analytics/readiness/with-readiness.ts';
 import { cacheEvidence } from './evidence-cache.ts';
@@ -30,8 +31,10 @@ export function createPreviews(deps: PreviewDeps): (request: PreviewRequest) => 
     const { config: pipeline, hash, text, file } = loaded;
     const tried = withReadiness(pipeline, readiness, applyTo);
     if (tried.missing.length > 0) return { kind: 'missing', steps: tried.missing };
-    const { gathered, hit } = await remembered(`${pipeline.name} ${hash}`, () => gatherEvidence(deps, pipeline));
-    const report = evaluateReadiness(tried.pipeline, gathered, binRule(deps.bins));
+    const { gathered, hit } = await remembered(`${pipeline.name} ${hash}`, () =>
+      gatherEvidence(deps, subjectOf(pipeline)),
+    );
+    const report = evaluateReadiness(subjectOf(tried.pipeline), gathered, binRule(deps.bins));
     return {
       kind: 'evaluated',
       report,

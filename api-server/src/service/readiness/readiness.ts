@@ -1,5 +1,6 @@
 import type { Pipeline } from '@signalbox/crds';
 import type { ReadinessReport } from '../../analytics/readiness/readiness.ts';
+import { subjectOf } from '../../analytics/readiness/steps.ts';
 import type { BinRule } from '../../analytics/readiness/tiers.ts';
 import type { Database } from '../../store/db/database.ts';
 import type { AskedReadiness } from './readiness-answers.ts';
@@ -37,6 +38,7 @@ export async function readinessOf(
   pipeline: Pipeline,
   asked?: AskedBins,
 ): Promise<ReadinessReport> {
-  const input: AskedReadiness = { pipeline, versions: await agentVersions(), bins: binRule(bins, asked), now: now() };
+  const versions = await agentVersions();
+  const input: AskedReadiness = { subject: subjectOf(pipeline), versions, bins: binRule(bins, asked), now: now() };
   return database.ask(ANSWERS, input, AbortSignal.timeout(ASKED_MS)) as Promise<ReadinessReport>;
 }

@@ -1,6 +1,6 @@
 import { figuresOf, type Insights, pointsOf } from '../../analytics/insights.ts';
 import { allPipelineStats, pipelineStats } from '../../analytics/pipeline-stats.ts';
-import { modelBreakdown, stepStats } from '../../analytics/step-stats.ts';
+import { chosenOf, modelBreakdown, stepStats } from '../../analytics/step-stats.ts';
 import { teamsUse } from '../../analytics/teams.ts';
 import { trendOf } from '../../analytics/trend.ts';
 import { bucketsOf, bucketWidth, windowBefore, windowOf } from '../../analytics/window.ts';
@@ -12,7 +12,6 @@ import { activeRuns, sumRuns } from '../../store/aggregates/run-sums.ts';
 import { hasExecutions, modelFacts, stepFacts, wholeFacts } from '../../store/aggregates/step-facts.ts';
 import { sumSteps } from '../../store/aggregates/step-sums.ts';
 import type { Question } from '../../store/db/database.ts';
-import { chosenOf } from './statistics.ts';
 import type { StatisticsQuery } from './statistics-query.ts';
 
 /** What every answer needs beside the rows. */

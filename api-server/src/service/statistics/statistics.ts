@@ -12,6 +12,7 @@ import type {
   TeamsUse,
 } from '../views/analytics/statistics.ts';
 
+export { chosenOf } from '../../analytics/step-stats.ts';
 export type { StatisticsQuery };
 
 /** The statistics that routes and pages share, so that both show the same numbers. Throws `unavailable` where they take too long. */
@@ -89,7 +90,3 @@ export function createStatistics({ database, definitions, currency, budgets, now
     teams: (signal) => ask('teams', { budgets }, signal),
   };
 }
-
-/** The pipeline of a step's figures: the first where none of them is wanted, none where all is of one pipeline. */
-export const chosenOf = (pipelines: readonly string[], wanted: unknown): string | undefined =>
-  pipelines.length < 2 ? undefined : (pipelines.find((one) => one === wanted) ?? pipelines[0]);

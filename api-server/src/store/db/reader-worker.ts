@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { AppError, type ErrorType } from '@signalbox/crds';
+import type { AppError, ErrorType } from '@signalbox/crds';
 import { giveWay } from '@signalbox/crds/process/give-way';
 import type { Kysely } from 'kysely';
 import type { DatabaseLocation, Question } from './database.ts';
@@ -74,12 +74,15 @@ async function perform(task: ThreadTask): Promise<ThreadAnswer> {
   return { answer: await answer(reader(wanted.signal), task.input) };
 }
 
+/** The contract is not loaded for the class of an error: it would be a third of the memory of this thread. */
+const faultOf = (error: unknown): ThreadFault => ({
+  error: error instanceof Error ? error.message : String(error),
+  type: error instanceof Error && error.name === 'AppError' ? (error as AppError).type : undefined,
+});
+
 async function reply(task: ThreadTask): Promise<void> {
   wanted = new AbortController();
-  const answer = await perform(task).catch((error: unknown) => ({
-    error: error instanceof Error ? error.message : String(error),
-    type: error instanceof AppError ? error.type : undefined,
-  }));
+  const answer = await perform(task).catch(faultOf);
   // Handed over and not copied.
   parentPort?.postMessage(answer, 'page' in answer ? [answer.page.text.buffer] : []);
 }
