@@ -18,12 +18,19 @@ export function subRunOf(run: ShownRun, step: ShownStep) {
   };
 }
 
+/** A step names its run when it ends; before, only the one that still runs can have started a run that does. */
+function starterOf({ steps }: ShownRun, { id, status }: ShownRun['children'][number]): string {
+  const named = steps.find((step) => step.raw_response?.child_run_id === id);
+  const open = steps.filter((step) => step.executor === 'pipeline' && step.status === 'running');
+  return (named ?? (isActive(status) && open.length === 1 ? open[0] : undefined))?.step_name ?? '';
+}
+
 /** All runs that steps of this run started. */
 export const childRows = (run: ShownRun, now: number) =>
   run.children.map((child) => ({
     href: paths.run(child.id),
     pipeline: child.pipeline_name,
-    step: run.steps.find((step) => step.raw_response?.child_run_id === child.id)?.step_name ?? '',
+    step: starterOf(run, child),
     status: statusLook(child.status, child.waiting_on),
     warnings: child.warning_count === 0 ? null : plural(child.warning_count, 'warning'),
     duration: duration(secondsBetween(child.triggered_at, child.completed_at ?? (isActive(child.status) ? now : null))),
