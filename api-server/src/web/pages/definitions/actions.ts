@@ -14,6 +14,8 @@ export function pipelineActions({ name, config }: Snapshot['pipelines'][number],
   const editable = admin && owner === null;
   return {
     run: operator ? paths.pipelineRun(name) : null,
+    /** While it is suspended, its form shows what would happen and starts nothing. */
+    starts: !config.suspend,
     commands: [
       config.suspend
         ? { label: 'Resume', path: apiPath('pipelines', name, 'resume') }

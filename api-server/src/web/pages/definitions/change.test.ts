@@ -37,6 +37,16 @@ test('an admin suspends and resumes a pipeline, and reloads all definitions', as
   ]);
 });
 
+test('a pipeline that is suspended does not offer to run it first', async () => {
+  const { get } = await pagesWith(world);
+  const offers = async (name: string) => {
+    const { body } = await get(`/ui/pipelines/${name}`);
+    return [body.includes(`primary" href="/ui/pipelines/${name}/run"`), body.includes('Run it by hand')];
+  };
+  expect(await offers('host-load')).toEqual([true, true]);
+  expect(await offers('paused')).toEqual([false, false]);
+});
+
 test('operators run a pipeline and change nothing, viewers do neither', async () => {
   const { post, get, deps } = await pagesWith({ ...world, viewer: VIEWER });
   const page = (await get('/ui/pipelines/host-load')).body;
