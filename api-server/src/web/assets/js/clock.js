@@ -17,7 +17,7 @@ export function age(seconds) {
 
 const secondsSince = (iso) => Math.max(0, (Date.now() - Date.parse(iso)) / 1000);
 const secondsUntil = (iso) => Math.ceil((Date.parse(iso) - Date.now()) / 1000);
-const left = (seconds) => (seconds > 0 ? `${duration(seconds)} left` : 'time is over');
+const left = (seconds) => (seconds > 0 ? `${seconds < 60 ? `${seconds} s` : duration(seconds)} left` : 'time is over');
 const put = (node, text) => {
   const leaf = node.firstChild;
   if (leaf?.nodeType === Node.TEXT_NODE && node.childNodes.length === 1) leaf.data = text;

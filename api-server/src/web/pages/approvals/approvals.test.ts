@@ -240,7 +240,7 @@ test('the open row says what the run had found before it asked', async () => {
 });
 
 test('time that is left counts down to a word', () => {
-  expect([leftOf(iso(NOW + 59_000), NOW), leftOf(iso(NOW), NOW)]).toEqual(['59.0 s left', 'time is over']);
+  expect([leftOf(iso(NOW + 59_000), NOW), leftOf(iso(NOW), NOW)]).toEqual(['59 s left', 'time is over']);
 });
 
 test('an approval that two persons have to give says who did and who may', async () => {

@@ -131,10 +131,11 @@ const toolView = ({ agent, server, tool, input, input_sha256, reason }: NonNulla
   sha256: input_sha256,
 });
 
-/** `14 m 05 s left`, or `time is over`. */
+/** `14 m 05 s left`, `59 s left`, or `time is over`. */
 export function leftOf(expires: string, now: number): string {
   const seconds = Math.ceil((Date.parse(expires) - now) / 1000);
-  return seconds > 0 ? `${duration(seconds)} left` : 'time is over';
+  if (seconds <= 0) return 'time is over';
+  return `${seconds < 60 ? `${seconds} s` : duration(seconds)} left`;
 }
 
 const ENDINGS = { approved: 'approved by', rejected: 'rejected by' } as const;
