@@ -62,7 +62,7 @@ test('from the overview to the right one, resolved as a false alarm, in five act
   await page.locator('tbody .row-link').click();
   await page.getByLabel('Resolution').selectOption('false_alarm');
   await page.getByRole('button', { name: 'Resolve' }).click();
-  await page.getByText('False alarm: by local-operator').waitFor();
+  await page.getByText('False alarm, by local-operator').waitFor();
   // The label of its alert leads to the runs that have it.
   await page.getByRole('link', { name: 'alertname PaymentsLatency' }).click();
   await page.waitForURL('**/ui/runs?label=alertname%3APaymentsLatency');
@@ -97,7 +97,7 @@ test('from the overview to the right one among 200, resolved as a false alarm, w
   await page.keyboard.type('False');
   await tabTo(/value="resolve"/);
   await page.keyboard.press('Enter');
-  await page.getByText('False alarm: by local-operator').waitFor();
+  await page.getByText('False alarm, by local-operator').waitFor();
   expect(unseen).toEqual([]);
   expect(complaints).toEqual([]);
 });

@@ -3,7 +3,6 @@ import type { BucketView } from '../../../service/views/analytics/calibration.ts
 import { count } from '../format.ts';
 import { bucketLink } from '../replays/form.ts';
 import { paths } from '../paths.ts';
-import { plural } from '../runs/row.ts';
 import { diagram } from './diagram.ts';
 
 /** Buckets that are shown expanded, and all that are shown: those with the most marks. */
@@ -22,8 +21,8 @@ export function calibrationView(step: string, buckets: readonly BucketView[], { 
   return {
     open: cards.slice(0, MOST_OPEN),
     folded: cards.slice(MOST_OPEN),
-    more: plural(Math.max(0, cards.length - MOST_OPEN), 'more bucket'),
-    left: buckets.length > MOST ? plural(buckets.length - MOST, 'bucket') : null,
+    more: `${Math.max(0, cards.length - MOST_OPEN)} more, with fewer marks`,
+    left: buckets.length > MOST ? `${buckets.length - MOST} more` : null,
     nMin,
     binWidth,
     runs: paths.runs({ stage: 'production', status: 'completed' }),

@@ -139,7 +139,7 @@ test('more than four buckets fold, and more than twenty prompts are named only',
   expect([page?.calibration.open.length, page?.calibration.folded.length, page?.calibration.more]).toEqual([
     4,
     2,
-    '2 more buckets',
+    '2 more, with fewer marks',
   ]);
   expect([page?.versions.rows.length, page?.versions.older]).toEqual([20, 3]);
 });

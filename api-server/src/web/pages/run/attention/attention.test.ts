@@ -23,6 +23,13 @@ test('a run that needs people says who looks at it', async () => {
   expect(await page(runDetail())).not.toContain('id="attention"');
 });
 
+test('a resolved run says how, by whom and when in one sentence', async () => {
+  const resolved = { attention: 'resolved', resolution: 'wont_fix', resolved_by: 'ana' } as const;
+  expect(await page({ ...open, ...resolved, resolved_at: '2026-11-21T11:58:00.000Z' })).toContain(
+    'Will not fix, by ana on 2026-11-21 11:58:00 UTC.',
+  );
+});
+
 test('an operator acts on it from its page, a viewer has no form', async () => {
   expect(await page(open, { ...VIEWER, role: 'viewer' })).not.toContain('life-form');
   const { post, deps } = await pagesWith({ details: [open] });

@@ -40,7 +40,7 @@ function sentenceOf(run: Living, state: AttentionState): string {
   if (state === 'open') return 'Nobody has acknowledged this run yet.';
   if (state === 'acknowledged')
     return `${by(run.acknowledged_by, run.acknowledged_at)}${run.assignee ? `, assigned to ${run.assignee}` : ''}.`;
-  const how = run.resolution === null ? '' : `${RESOLUTION_WORDS[run.resolution]}: `;
+  const how = run.resolution === null ? '' : `${RESOLUTION_WORDS[run.resolution]}, `;
   return `${how}${by(run.resolved_by, run.resolved_at)}.`;
 }
 

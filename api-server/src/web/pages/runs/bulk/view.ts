@@ -40,7 +40,7 @@ const LOOKS: Record<Action, Look> = {
   },
   mark: {
     verb: 'Mark',
-    effect: () => 'Marks are what calibrates the agents. A mark that a run has already is replaced.',
+    effect: () => 'Marks calibrate the agents. A mark that a run already has is replaced.',
   },
   cancel: {
     verb: 'Cancel',
