@@ -54,7 +54,7 @@ const NOTICES: Record<string, (run: ShownRun) => Omit<Notice, 'text' | 'action'>
 
 const whatAPersonDoes = (run: ShownRun): string =>
   stepOf(run)?.trust_report?.passed === false
-    ? 'Read the Evidence below, act on the alert, then mark the step: marks are what calibrates the agent.'
+    ? 'Read the Evidence below, act on the alert, then mark the step: marks calibrate the agent.'
     : 'Act on the alert: this run has ended and no later step runs.';
 
 /** An agent that answers `proceed: false` ends its step with this error. */

@@ -104,6 +104,6 @@ const secondOpinions = (lines: readonly LogLine[]): Part[] =>
     if (!(event in OPINIONS)) return [];
     const kind = OPINIONS[event as keyof typeof OPINIONS];
     const ran = lines.slice(i).find((line) => line.event === `${kind}_ran`);
-    const label = `${kind === 'verifier' ? 'Verifier' : 'Grounding judge'} ${text(agent)}`;
+    const label = `${kind === 'verifier' ? 'Verifier' : 'Grounding judge'}: ${text(agent)}`;
     return [part({ kind, label, from: ms(ts), to: ran === undefined ? null : ms(ran.ts) })];
   });

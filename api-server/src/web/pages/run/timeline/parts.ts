@@ -157,7 +157,7 @@ function opinions({ raw_response: raw }: ShownStep): Part[] {
     const said = raw?.[kind];
     if (said?.started_at === undefined || said.ended_at === undefined) return [];
     const times = { from: ms(said.started_at), to: ms(said.ended_at) };
-    const label = `${kind === 'verifier' ? 'Verifier' : 'Grounding judge'} ${said.agent}`;
+    const label = `${kind === 'verifier' ? 'Verifier' : 'Grounding judge'}: ${said.agent}`;
     return [part({ kind, label, ...times, note: said.error ?? '', failed: said.error !== undefined })];
   });
 }
@@ -167,7 +167,7 @@ const checks = ({ checks: all }: ShownStep): Part[] =>
     if (at === undefined) return [];
     const times = { from: ms(at), to: ms(at) + seconds * 1000 };
     const note = request ? requestText(request) : '';
-    return [part({ kind: 'check', label: `Check ${name}`, ...times, note, failed: !passed })];
+    return [part({ kind: 'check', label: `Check: ${name}`, ...times, note, failed: !passed })];
   });
 
 /** The time of the sub-run itself, where the attempt that started it is not stored. */

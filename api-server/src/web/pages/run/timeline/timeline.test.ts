@@ -130,7 +130,7 @@ test.each<[string, Given, string[]]>([
         ),
       ],
     },
-    ['Verifier reviewer +5.0 s 3.0 s', 'Grounding judge judge +5.0 s 2.0 s', 'Check up +5.0 s 500 ms'],
+    ['Verifier: reviewer +5.0 s 3.0 s', 'Grounding judge: judge +5.0 s 2.0 s', 'Check: up +5.0 s 500 ms'],
   ],
   [
     'an approved call once, with its wait',
@@ -256,7 +256,7 @@ test.each<[string, LogLine[], string[], boolean]>([
   [
     'a verifier that is asked',
     [line(16, 'verifier_asked', { agent: 'reviewer' })],
-    ['first-line-triage +10.0 s 6.0 s', 'Verifier reviewer +16.0 s 4.0 s'],
+    ['first-line-triage +10.0 s 6.0 s', 'Verifier: reviewer +16.0 s 4.0 s'],
     true,
   ],
 ])('a step that still runs shows %s, up to now', (_what, log, parts, live) => {
