@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { pagesWith } from '../fixtures/pages-with.ts';
-import { runDetail, stepDetail } from '../fixtures/runs.ts';
+import { runDetail, runLine, stepDetail } from '../fixtures/runs.ts';
 
 const run = (...steps: ReturnType<typeof stepDetail>[]) => runDetail({ steps });
 const pageOf = async (detail: ReturnType<typeof runDetail>, query = '') => {
@@ -47,4 +47,11 @@ test.each([
   const error = { type: 'stopped', message: 'INC-2231 covers this alert' };
   const page = await pageOf(run(stepDetail({ status, error })), '?step=triage');
   expect(page).toMatch(new RegExp(`<p class="callout tone-${tone}">.*icon-${status}.*INC-2231 covers this alert`));
+});
+
+test('a sub-run that goes on is linked from the step that started it', async () => {
+  const child = runLine({ id: 'the-child', status: 'running', completed_at: null });
+  const steps = [stepDetail({ step_name: 'decide', executor: 'pipeline', status: 'running', completed_at: null })];
+  const page = await pageOf(runDetail({ status: 'running', children: [child], steps }), '?step=decide');
+  expect(page.match(/href="\/ui\/runs\/the-child"/g)).toHaveLength(2);
 });

@@ -7,7 +7,8 @@ import type { ShownRun, ShownStep } from './shown-step.ts';
 
 /** The run that a `pipeline` step started. */
 export function subRunOf(run: ShownRun, step: ShownStep) {
-  const id = step.raw_response?.child_run_id;
+  const started = run.children.find((child) => starterOf(run, child) === step.step_name);
+  const id = step.raw_response?.child_run_id ?? started?.id;
   if (id === undefined) return null;
   const child = run.children.find((candidate) => candidate.id === id);
   return {
