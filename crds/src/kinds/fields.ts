@@ -8,6 +8,8 @@ export const LIMITS = {
   fanOutItems: 200,
   fanOutParallel: 50,
   subPipelineDepth: 5,
+  /** Below one run, at all levels together. */
+  subRuns: 2_000,
   templateChars: 64 * 1024,
   expressionChars: 4096,
   stepSeconds: 86_400,

@@ -104,7 +104,7 @@ export type SubContext = z.infer<typeof SubContext>;
 
 const pipeline = {
   executor: z.literal('pipeline').describe('runs another pipeline and waits for it'),
-  pipeline: DefinitionName.describe('the pipeline to run'),
+  pipeline: DefinitionName.describe('the pipeline to run; one run has at most 2,000 sub-runs at all levels together'),
   context: SubContext.optional().describe("changes to the parent's context"),
   on_missing_value: OnMissingValue.optional(),
   timeout_seconds: RunSeconds.optional().describe('seconds for the other pipeline'),
@@ -208,7 +208,7 @@ export const FanOut = z.strictObject({
     .min(1)
     .max(LIMITS.fanOutParallel)
     .default(4)
-    .describe('branches that run at the same time'),
+    .describe('branches that run at the same time; fewer where one run and its sub-runs work on 200 already'),
   on_empty: z.enum(['complete', 'skip', 'abort']).default('complete').describe('what the step does with an empty list'),
   join: z
     .enum(['all_must_pass', 'any_must_pass'])

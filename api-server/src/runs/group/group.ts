@@ -11,6 +11,7 @@ import type { RawResponse, StepError, StepExecution, StepStatus, TrustReport } f
 import { heldView } from '../state/held.ts';
 import { holdSlot, type Part, shareSlot } from '../state/shared-slot.ts';
 import type { Span } from '../state/span.ts';
+import { takeWorkers } from '../state/workers.ts';
 import { runStep, type StepDeps, type StepOutcome } from '../step/step.ts';
 import { endedStep, startedStep, type StepOf } from '../evidence/step-execution.ts';
 import type { StepContext } from '../state/step-context.ts';
@@ -76,7 +77,10 @@ export async function beginGroup(deps: StepDeps, group: Group, branches: number)
 /** Why branches ended as they did, by their names; those that ended before a restart are not in it. */
 export type BranchErrors = ReadonlyMap<string, StepError>;
 
-/** Runs the branches, at most `limit` at a time, within the group's own time. Ended ones of an earlier start do not run again. */
+/**
+ * Runs the branches, at most `limit` at a time, and fewer where the run works on many already, within the group's own time. Ended ones of an
+ * earlier start do not run again.
+ */
 export async function runBranches(
   deps: StepDeps,
   { run, step }: BegunGroup,
@@ -94,6 +98,7 @@ export async function runBranches(
   const { signal } = deadline;
   const shared = shareSlot(run.slot);
   const waiting = branches.filter(({ ctx }) => !run.results.has(ctx.name));
+  const workers = takeWorkers(run, Math.min(limit, waiting.length));
   const worker = async ({ slot, leave }: Part) => {
     try {
       for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) {
@@ -104,12 +109,13 @@ export async function runBranches(
       }
     } finally {
       leave();
+      workers.leave();
     }
   };
   const rest = createRest();
   const ended: Promise<PromiseSettledResult<void>[]>[] = [];
   // A branch may have long to prepare, and other requests do not wait for all of them.
-  for (const part of Array.from({ length: Math.min(limit, waiting.length) }, shared.join)) {
+  for (const part of Array.from({ length: workers.count }, shared.join)) {
     ended.push(Promise.allSettled([worker(part)]));
     await rest();
   }

@@ -63,6 +63,9 @@ const DRAIN_LOOK_MS = 100;
 /** Of all runs that have not ended: half of what the process may use. */
 const MAX_HELD_BYTES = getHeapStatistics().heap_size_limit / 2;
 
+/** Of the sub-runs of one run. */
+const MAX_BYTES_BELOW = MAX_HELD_BYTES / 8;
+
 interface Held {
   run: ActiveRun;
   ended: Promise<void>;
@@ -150,6 +153,7 @@ export function createEngine(deps: EngineDeps): Engine {
     ...ending,
     hub: deps.hub,
     hold,
+    maxBytesBelow: MAX_BYTES_BELOW,
     execute: (run) => runSequence(stepDeps, run),
     templates: deps.step.templates,
   });

@@ -1,9 +1,10 @@
 import { derivedId } from '../state/ids.ts';
-import type { SubContext } from '@signalbox/crds';
+import { LIMITS, type SubContext } from '@signalbox/crds';
 import type { LoadedPipeline } from '../../definitions/snapshot.ts';
 import { activate } from './activate.ts';
 import type { Author } from '../../definitions/tenants.ts';
 import { type ActiveRun, authorOf, type Slot } from '../state/active-run.ts';
+import { heldBytes } from '../state/held.ts';
 import { stopReason } from '../state/stopped.ts';
 import { untilAnswered } from '../state/until-answered.ts';
 import { finish, type EndingDeps } from './ending.ts';
@@ -12,6 +13,7 @@ import { enterConcurrencyGroup, concurrencyGroupOf, type ConcurrencyGroups } fro
 import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
 import type { TriggerContext } from '../state/model.ts';
 import { newRunRow, teamOf } from '../state/new-run.ts';
+import { topOf } from '../state/workers.ts';
 import { runDeadline } from './run-deadline.ts';
 import { restore, type InterruptedRun } from './resume.ts';
 import type { RunOutcome } from './sequence.ts';
@@ -37,6 +39,8 @@ export interface SubRunDeps extends EndingDeps {
   hold(run: ActiveRun, work: (run: ActiveRun) => Promise<void>): Promise<void>;
   execute(run: ActiveRun): Promise<RunOutcome>;
   concurrencyGroups: ConcurrencyGroups;
+  /** What the sub-runs of one run that have not ended may hold in memory, in bytes. */
+  maxBytesBelow: number;
   /** One try to enter a concurrency group that several processes share; throws `Stopped` where another process has the run. */
   enterShared?(run: ActiveRun, concurrencyGroup: ConcurrencyGroup): Promise<boolean>;
   templates: Templates;
@@ -67,11 +71,24 @@ export interface SubRuns {
 }
 
 /** Deepest level of sub-runs; loading refuses more, reloads in between could still make it. */
-const MAX_DEPTH = 5;
+const MAX_DEPTH = LIMITS.subPipelineDepth;
+
+/** The sub-runs of a run, and theirs, in this process: how many began, and what those that have not ended hold. */
+interface Below {
+  begun: number;
+  bytes: number;
+}
 
 /** Runs pipelines on behalf of steps: a run of their own, in their parent's slot, cancelled with it. */
 export function createSubRuns(deps: SubRunDeps): SubRuns {
   const interrupted = new Map<string, InterruptedRun>();
+  const below = new WeakMap<ActiveRun, Below>();
+  const allBelow = (run: ActiveRun): Below => {
+    const top = topOf(run);
+    const known = below.get(top) ?? { begun: 0, bytes: 0 };
+    below.set(top, known);
+    return known;
+  };
   return {
     remember: (children) => {
       for (const child of children) interrupted.set(child.id, child);
@@ -80,12 +97,27 @@ export function createSubRuns(deps: SubRunDeps): SubRuns {
       const id = childId(request.parent.id, request.stepName);
       const known = await untilAnswered(deps, request.parent, () => deps.readOutcome(id));
       if (known) return known;
-      const child = await childRun(deps, request, { id, stored: interrupted.get(id) });
-      interrupted.delete(id);
-      return 'refused' in child ? child : supervise(deps, request, child);
+      const stored = interrupted.get(id);
+      const all = allBelow(request.parent);
+      // About what it will hold. Counted before it is stored, so that many that begin at once do not go past the bound.
+      const bytes = heldBytes(request.parent.context) + JSON.stringify(request.context).length;
+      const tooMany = all.begun >= LIMITS.subRuns || all.bytes + bytes > deps.maxBytesBelow;
+      if (tooMany && !stored) return refuse('too_many_sub_runs', TOO_MANY);
+      all.begun += 1;
+      all.bytes += bytes;
+      try {
+        const child = await childRun(deps, request, { id, stored });
+        interrupted.delete(id);
+        return 'refused' in child ? child : await supervise(deps, request, child);
+      } finally {
+        all.bytes -= bytes;
+      }
     },
   };
 }
+
+/** A fan-out multiplies sub-runs at each level, and all of them are part of one run. */
+const TOO_MANY = `one run has at most ${LIMITS.subRuns} sub-runs at all levels together, and fewer where those that have not ended hold too much memory`;
 
 /** The same step of the same run has the same sub-run, before and after a restart. */
 export const childId = (parentId: string, stepName: string): string => derivedId(parentId, `${parentId}/${stepName}`);

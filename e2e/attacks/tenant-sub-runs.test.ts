@@ -1,0 +1,87 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { call } from '../support/call.ts';
+import { scratchDirectory } from '../support/scratch.ts';
+import { type Service, startService } from '../support/start-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { MAX_HEALTH_MS, probeHealth } from './probe-health.ts';
+
+const scratch = scratchDirectory('tenant-sub-runs-');
+let service: Service;
+afterEach(() => service.stop(1_000));
+afterAll(() => scratch.remove());
+
+const tokenOf = (name: string) => `token-of-${name}-for-the-test`;
+const ASK = { name: 'ask', executor: 'human', prompt_template: 'Go on?', timeout_seconds: 3_600 };
+/** Starts a pipeline so many times at once. */
+const each = (pipeline: string, times: number) => ({
+  name: 'each',
+  fan_out: {
+    over: JSON.stringify(Array.from({ length: times }, (_, at) => at)),
+    max_items: times,
+    max_parallel: times,
+    step: { executor: 'pipeline', pipeline },
+  },
+});
+
+type Pipelines = Record<string, Record<string, object>>;
+
+/** An api-server with pipelines by namespace; `shop` may have one active run. */
+async function start(folder: string, pipelines: Pipelines) {
+  const managed = join(scratch.path, folder);
+  mkdirSync(join(managed, 'pipelines'), { recursive: true });
+  const files = Object.entries(pipelines).flatMap(([namespace, bodies]) =>
+    Object.entries(bodies).map(([name, body]) => {
+      const pipeline = { name, stage: 'production', trigger: { match: { 'labels.starts': name } }, ...body };
+      writeFileSync(join(managed, `pipelines/${name}.yaml`), JSON.stringify(pipeline));
+      return [`pipelines/${name}.yaml`, { kind: 'Pipeline', namespace, name, uid: name, generation: 1, hash: '' }];
+    }),
+  );
+  const manifest = { namespace: 'ops', files: Object.fromEntries(files) as object, objects: [], agents: {} };
+  writeFileSync(join(managed, 'manifest.json'), JSON.stringify(manifest));
+  const config = join(scratch.path, `${folder}.json`);
+  const settings = {
+    server: { host: '127.0.0.1', port: 0 },
+    managed_dir: managed,
+    database: { url: `sqlite://${join(scratch.path, folder)}.db` },
+    tenancy: { namespaces: { shop: { max_runs: 1 }, pay: {} } },
+    auth: { tokens: ['webhook', 'viewer'].map((role) => ({ name: role, token: tokenOf(role), role })) },
+  };
+  writeFileSync(config, JSON.stringify(settings));
+  service = await startService('api-server', config);
+}
+
+async function alert(starts: string, alertname = 'Busy'): Promise<{ status: number; run: string }> {
+  const alerts = [{ status: 'firing', labels: { alertname, starts }, annotations: {} }];
+  const sent = { token: tokenOf('webhook'), body: { alerts } };
+  const { status, body } = await call<{ run_id: string }>(`${service.url}/webhook?source=alert_router`, sent);
+  return { status, run: body.run_id };
+}
+const read = async <T>(path: string) => (await call<T>(`${service.url}${path}`, { token: tokenOf('viewer') })).body;
+const total = async (pipeline: string) => (await read<{ total: number }>(`/runs?pipeline=${pipeline}&limit=1`)).total;
+
+test('one run of a tenant whose sub-runs have sub-runs works on so many of them at a time, and others go on', async () => {
+  const looks = { name: 'call', executor: 'webhook', url: 'http://127.0.0.1:1/', when: 'false' };
+  await start('tree', {
+    shop: {
+      top: { steps: [each('mid', 50)] },
+      mid: { steps: [each('low', 50)] },
+      low: { steps: [each('leaf', 50)] },
+      leaf: { steps: [ASK] },
+    },
+    pay: { looks: { steps: [looks] } },
+  });
+  const health = probeHealth(service.url);
+  await alert('top');
+  const all = async () => (await total('mid')) + (await total('low')) + (await total('leaf'));
+  await waitFor(async () => (await all()) >= 400, { what: 'the sub-runs' });
+  for (let at = 0; at < 20; at++) {
+    const { run } = await alert('looks', `Busy ${at}`);
+    const ended = async () => (await read<{ status: string }>(`/runs/${run}`)).status === 'completed';
+    await waitFor(ended, { what: 'the run of the other namespace' });
+  }
+  expect(await all()).toBeLessThan(500);
+  expect(health.slowest()).toBeLessThan(MAX_HEALTH_MS);
+  health.stop();
+});
