@@ -85,3 +85,18 @@ test('one run of a tenant whose sub-runs have sub-runs works on so many of them 
   expect(health.slowest()).toBeLessThan(MAX_HEALTH_MS);
   health.stop();
 });
+
+test('sub-runs of a tenant that wait for their own pipeline leave the places of the queue to others', async () => {
+  await start('groups', {
+    shop: {
+      top: { steps: [each('mid', 3)] },
+      mid: { steps: [each('leaf', 50)] },
+      leaf: { concurrency: { limit: 1 }, steps: [ASK] },
+    },
+    pay: { single: { concurrency: { limit: 1 }, steps: [ASK] } },
+  });
+  await alert('top');
+  await waitFor(async () => (await total('leaf')) === 150, { what: 'the sub-runs' });
+  expect((await alert('single', 'First')).status).toBe(202);
+  expect((await alert('single', 'Second')).status).toBe(202);
+});

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createCapacity } from './capacity.ts';
-import { createConcurrencyGroups } from './concurrency-groups.ts';
+import type { ActiveRun } from '../state/active-run.ts';
+import { createConcurrencyGroups, enterConcurrencyGroup } from './concurrency-groups.ts';
 import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
 
 const concurrencyGroup: ConcurrencyGroup = { key: 'p\n', limit: 1, onLimit: 'queue' };
@@ -28,6 +29,23 @@ test('who stops waiting leaves no hole', async () => {
   expect(await waiting).toBe(false);
   concurrencyGroups.leave(concurrencyGroup, 'a');
   expect(await behind).toBe(true);
+});
+
+test('sub-runs, which wait in the slots of their parents, take no place of the queue', async () => {
+  const concurrencyGroups = createConcurrencyGroups();
+  const enter = (id: string, parent: ActiveRun | null) => {
+    const run = { id, parent, controller: new AbortController() } as ActiveRun;
+    return enterConcurrencyGroup({ concurrencyGroups, cancel: () => undefined }, concurrencyGroup, run);
+  };
+  await enter('a', null);
+  const [second, third] = [enter('b', {} as ActiveRun), enter('c', null)];
+  expect(concurrencyGroups.waiting()).toBe(1);
+  concurrencyGroups.leave(concurrencyGroup, 'a');
+  await second;
+  expect(concurrencyGroups.waiting()).toBe(1);
+  concurrencyGroups.leave(concurrencyGroup, 'b');
+  await third;
+  expect(concurrencyGroups.waiting()).toBe(0);
 });
 
 test('leaving without a place changes nothing', () => {

@@ -8,15 +8,15 @@ import type { Templates } from '../prompt/templates.ts';
 
 export interface ConcurrencyGroups {
   tryTake(concurrencyGroup: ConcurrencyGroup, runId: string): boolean;
-  /** Takes a place in the order of the calls; false when the signal aborts first. */
-  take(concurrencyGroup: ConcurrencyGroup, runId: string, signal: AbortSignal): Promise<boolean>;
+  /** Takes a place in the order of the calls; false when the signal aborts first. A sub-run waits in its parent's slot. */
+  take(concurrencyGroup: ConcurrencyGroup, runId: string, signal: AbortSignal, isSubRun?: boolean): Promise<boolean>;
   /** Gives the place back, if the run has one. */
   leave(concurrencyGroup: ConcurrencyGroup, runId: string): void;
   /** The run that has been in the concurrency group the longest. */
   oldest(concurrencyGroup: ConcurrencyGroup): string | undefined;
   /** Whether a run would have to wait, or go. */
   full(concurrencyGroup: ConcurrencyGroup): boolean;
-  /** Runs that wait, in all concurrency groups together. */
+  /** Runs that wait, in all concurrency groups together, without sub-runs. */
   waiting(): number;
 }
 
@@ -49,26 +49,27 @@ export function createConcurrencyGroups(): ConcurrencyGroups {
   };
   return {
     tryTake,
-    take: (concurrencyGroup, runId, signal) => {
+    take: (concurrencyGroup, runId, signal, isSubRun = false) => {
       if (tryTake(concurrencyGroup, runId)) return Promise.resolve(true);
+      const counted = isSubRun ? 0 : 1;
       return new Promise((resolve) => {
         const here = occupied(concurrencyGroup);
         const leave = () => {
           here.waiting.splice(here.waiting.indexOf(waiter), 1);
-          waitingRuns -= 1;
+          waitingRuns -= counted;
           resolve(false);
         };
         const waiter: Waiter = {
           runId,
           enter: () => {
             signal.removeEventListener('abort', leave);
-            waitingRuns -= 1;
+            waitingRuns -= counted;
             here.inside.add(runId);
             resolve(true);
           },
         };
         here.waiting.push(waiter);
-        waitingRuns += 1;
+        waitingRuns += counted;
         if (signal.aborted) leave();
         else signal.addEventListener('abort', leave, { once: true });
       });
@@ -130,7 +131,7 @@ export async function enterConcurrencyGroup(
   run: ActiveRun,
 ): Promise<void> {
   const { signal } = run.controller;
-  const entering = concurrencyGroups.take(concurrencyGroup, run.id, signal);
+  const entering = concurrencyGroups.take(concurrencyGroup, run.id, signal, run.parent !== null);
   const oldest = concurrencyGroup.onLimit === 'cancel_running' ? concurrencyGroups.oldest(concurrencyGroup) : undefined;
   if (oldest !== undefined && oldest !== run.id) void cancel(oldest, `run ${run.id} of the same key`);
   if (!(await entering)) throw stopReason(signal) ?? new Error('stopped');
