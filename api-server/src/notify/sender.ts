@@ -59,6 +59,9 @@ export interface SenderDeps {
   recount(): Promise<void>;
 }
 
+/** Where a message goes; `tenant` is the namespace that it is of, null for the operator's. */
+type Ready = Prepared & { tenant: string | null };
+
 /** One try as it goes on. */
 interface Sending {
   signal: AbortSignal;
@@ -200,28 +203,30 @@ export class Sender {
     if (claimed.insteadOf !== null) return this.#toLog(claimed, prepared);
     if (!prepared.ok) return { ok: false, message: prepared.message, retryable: false };
     const author = await this.#deps.authorOf(claimed);
-    if (prepared.byAuthor || author.isTenant) return this.#inTurn(prepared, claimed, author.name);
+    const ready = { ...prepared, tenant: author.isTenant ? author.name : null };
+    if (prepared.byAuthor || author.isTenant) return this.#inTurn(ready, claimed, author.name);
     const at = this.#deps.now();
-    const wait = this.#held(prepared, claimed, at);
-    return wait > 0 ? waitsFor(wait) : this.#send(prepared, claimed, at);
+    const wait = this.#held(ready, claimed, at);
+    return wait > 0 ? waitsFor(wait) : this.#send(ready, claimed, at);
   }
 
-  async #inTurn(prepared: Prepared, claimed: Claimed, author: string): Promise<Delivered> {
+  async #inTurn(ready: Ready, claimed: Claimed, author: string): Promise<Delivered> {
     const at = this.#deps.now();
     if (!this.#turns.take(author)) return waitsFor(untilTurn(claimed, 0, at));
     try {
-      const wait = this.#held(prepared, claimed, at);
-      return wait > 0 ? waitsFor(untilTurn(claimed, wait, at)) : await this.#send(prepared, claimed, at);
+      const wait = this.#held(ready, claimed, at);
+      return wait > 0 ? waitsFor(untilTurn(claimed, wait, at)) : await this.#send(ready, claimed, at);
     } finally {
       this.#turns.giveBack(author);
     }
   }
 
-  #held(prepared: Prepared, claimed: Claimed, at: number): number {
-    return Math.max(...targetsOf(prepared, claimed).map((one) => this.#limits.wait(one, claimed.id, at)));
+  #held(ready: Ready, claimed: Claimed, at: number): number {
+    const own = targetsOf(ready, claimed).map((one) => this.#limits.wait(one, claimed.id, at));
+    return Math.max(...own, this.#limits.waitBehind(ready, claimed.id, at));
   }
 
-  async #send(prepared: Prepared, claimed: Claimed, at: number): Promise<Delivered> {
+  async #send(prepared: Ready, claimed: Claimed, at: number): Promise<Delivered> {
     const timeout = AbortSignal.timeout(this.#deps.tryMs);
     const sent: { request: TriedRequest | null } = { request: null };
     const io = this.#io(claimed, this.#deps.log, { signal: AbortSignal.any([timeout, this.#stop.signal]), sent });
@@ -230,7 +235,7 @@ export class Sender {
     this.#note(prepared, claimed, isSilent ? at + UNANSWERED_WAIT_MS : null);
     const request = this.#masked(sent.request);
     if (delivery.ok) return { ...delivery, request };
-    if (delivery.limited) this.#limits.hold(prepared.target, at, delivery.retryAfterMs ?? UNSAID_WAIT_MS);
+    if (delivery.limited) this.#limits.hold(prepared, at, delivery.retryAfterMs ?? UNSAID_WAIT_MS);
     if (isSilent)
       return { ok: false, message: `no answer within ${this.#deps.tryMs / 1000} s`, retryable: true, request };
     return { ...delivery, message: hide(this.#deps.mask(delivery.message), prepared.secrets), request };

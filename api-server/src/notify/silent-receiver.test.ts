@@ -7,9 +7,13 @@ import type { Claimed } from './settle.ts';
 /** A row by the address it goes to; `by` is the author of the address. */
 type Row = string | { url: string; by: string | null; tenant?: string };
 
-/** A sender with rows in memory, each of a pipeline of its own: whoever is in `dead` never answers. */
+/**
+ * A sender with rows in memory, each of a pipeline of its own: whoever is in `dead` never answers, and who is in `strict`, with the time from
+ * which it does, takes one message a second and none for half a minute after more.
+ */
 function site(given: readonly Row[], tryMs = 20) {
   const dead = new Set<string>();
+  const strict = new Map<string, number>();
   const tried: string[] = [];
   const lookedAt = new Map<string, number>();
   let clock = AT;
@@ -33,6 +37,10 @@ function site(given: readonly Row[], tryMs = 20) {
     secrets: [],
     send: async (_, { signal }) => {
       tried.push(url);
+      const from = strict.get(url) ?? 0;
+      if (strict.has(url)) strict.set(url, clock + (clock < from ? 30_000 : 1_000));
+      if (clock < from)
+        return { ok: false, message: 'answered 429', retryable: true, limited: true, retryAfterMs: 30_000 };
       if (!dead.has(url)) return { ok: true };
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       return { ok: false, message: 'nothing', retryable: true };
@@ -73,7 +81,8 @@ function site(given: readonly Row[], tryMs = 20) {
     await sender.settled();
     return [...tried];
   };
-  return { dead, look, lookedAt, isSent: (at: number) => rows[at]?.sent };
+  const sentBetween = (from: number, to: number) => rows.slice(from, to).filter(({ sent }) => sent).length;
+  return { dead, strict, look, lookedAt, sentBetween, isSent: (at: number) => rows[at]?.sent };
 }
 
 const DEAD = 'https://dead.example';
@@ -124,4 +133,21 @@ test('a tenant whose messages go through the channels of the operator leaves pla
   dead.add('https://mail.example');
   expect((await look(1)).filter((url) => dead.has(url))).toHaveLength(3);
   expect(isSent(40)).toBe(true);
+});
+
+test('a tenant with more messages than a chat takes does not hold up those of others to it', async () => {
+  const url = 'https://chat.example';
+  const rows = [
+    ...Array.from({ length: 200 }, () => ({ url, by: null, tenant: 'shop' })),
+    { url, by: null, tenant: 'pay' },
+    ...Array.from({ length: 9 }, () => url),
+  ];
+  const { strict, look, sentBetween } = site(rows);
+  strict.set(url, 0);
+  for (let passed = 0; passed < 60; passed += 1) await look(1);
+  expect(sentBetween(201, 210)).toBe(9);
+  for (let passed = 0; passed < 60; passed += 1) await look(1);
+  expect(sentBetween(200, 201)).toBe(1);
+  for (let passed = 0; passed < 600; passed += 1) await look(1);
+  expect(sentBetween(0, 200)).toBeGreaterThan(5);
 });
