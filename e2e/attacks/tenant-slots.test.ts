@@ -20,9 +20,9 @@ function write(file: string, content: object | string): string {
   return path;
 }
 
-const agentOf = (name: string, delayMs: number) => {
-  write(`agents/${name}/agent.yaml`, { name, model: 'demo/script' });
-  write(`agents/${name}/soul.md`, `Answer.\n\n\`\`\`demo\n${ANSWER}\ndelay_ms: ${delayMs}\n\`\`\`\n`);
+const agentOf = (name: string, script: string, more: object = {}) => {
+  write(`agents/${name}/agent.yaml`, { name, model: 'demo/script', ...more });
+  write(`agents/${name}/soul.md`, `Answer.\n\n\`\`\`demo\n${ANSWER}\n${script}\n\`\`\`\n`);
 };
 
 /** A pipeline of the namespace of its name. */
@@ -35,27 +35,38 @@ function define(name: string, step: object) {
 const ASK = { executor: 'gateway', prompt_template: 'Look', timeout_seconds: 600 };
 
 beforeAll(async () => {
-  agentOf('slow', CALL_MS);
-  agentOf('quick', 0);
-  const limits = { max_concurrent_runs: 4, max_queued_runs: 12 };
+  agentOf('slow', `delay_ms: ${CALL_MS}`);
+  agentOf('quick', 'delay_ms: 0');
+  agentOf('asker', 'calls: [{tool: prying/pry, input: {}}]', { tools: ['prying'] });
+  const limits = { max_concurrent_runs: 4, max_queued_runs: 12, max_waiting_approvals: 4 };
   const tokens = Object.fromEntries(
     ['admin', 'invoke', 'approve'].map((role) => [`GATEWAY_${role.toUpperCase()}_TOKEN`, tokenOf(role)]),
   );
-  const settings = { server: { port: 0 }, limits, agents_dir: 'agents', providers: { demo: { type: 'demo' } } };
+  const server = { command: process.execPath, args: [join(import.meta.dirname, 'prying-server.ts')] };
+  const settings = {
+    server: { port: 0 },
+    limits,
+    agents_dir: 'agents',
+    providers: { demo: { type: 'demo' } },
+    mcp_servers: { prying: server },
+    tool_policy: { default: 'deny', rules: [{ require_approval: { server: 'prying' } }] },
+  };
   gateway = await startService('gateway', write('gateway.yaml', settings), { env: tokens });
   const many = { over: JSON.stringify(Array.from({ length: 50 }, (_, at) => at)), max_items: 50, max_parallel: 50 };
   const files = {
     'pipelines/shop.yaml': define('shop', { name: 'all', fan_out: { ...many, step: { ...ASK, agent: 'slow' } } }),
     'pipelines/pay.yaml': define('pay', { ...ASK, name: 'look', agent: 'quick' }),
+    'pipelines/ask.yaml': define('ask', { name: 'all', fan_out: { ...many, step: { ...ASK, agent: 'asker' } } }),
+    'pipelines/once.yaml': define('once', { ...ASK, name: 'look', agent: 'asker' }),
   };
   write('managed/manifest.json', { namespace: 'ops', files, objects: [], agents: {} });
   const config = write('config.yaml', {
     server: { host: '127.0.0.1', port: 0 },
     managed_dir: 'managed',
     database: { url: 'sqlite:slots.db' },
-    tenancy: { namespaces: { shop: { max_runs: 1 }, pay: {} } },
+    tenancy: { namespaces: { shop: { max_runs: 1 }, pay: {}, ask: { max_runs: 1 }, once: {} } },
     executors: { gateway: { url: `${gateway.url.replace('http', 'ws')}/rpc`, token: tokenOf('approve') } },
-    auth: { tokens: ['webhook', 'viewer'].map((role) => ({ name: role, token: tokenOf(role), role })) },
+    auth: { tokens: ['webhook', 'viewer', 'operator'].map((role) => ({ name: role, token: tokenOf(role), role })) },
   });
   service = await startService('api-server', config);
 });
@@ -72,15 +83,30 @@ async function alert(namespace: string): Promise<string> {
 }
 const statusOf = async (run: string) =>
   (await call<{ status: string }>(`${service.url}/runs/${run}`, { token: tokenOf('viewer') })).body.status;
-const queued = async () =>
-  Number(/^gateway_queued_runs (\d+)/m.exec((await call<string>(`${gateway.url}/metrics`)).body)?.[1]);
+const gauge = async (name: string) =>
+  Number(new RegExp(`^gateway_${name} (\\d+)`, 'm').exec((await call<string>(`${gateway.url}/metrics`)).body)?.[1]);
 
 test('one run of a namespace with many branches takes neither all slots of the gateway nor all places of its queue', async () => {
-  await alert('shop');
-  await waitFor(async () => (await queued()) >= 9, { what: 'the branches to wait' });
+  const run = await alert('shop');
+  await waitFor(async () => (await gauge('queued_runs')) >= 9, { what: 'the branches to wait' });
   const began = performance.now();
   const other = await alert('pay');
   await waitFor(async () => (await statusOf(other)) !== 'running', { what: 'the run of the other namespace' });
   expect(await statusOf(other)).toBe('completed');
   expect(performance.now() - began).toBeLessThan(CALL_MS);
+  await call(`${service.url}/runs/${run}/cancel`, { token: tokenOf('operator'), method: 'POST' });
+});
+
+test('one run of a namespace whose branches all ask for approval does not make the approvals of others take slots', async () => {
+  await waitFor(async () => (await gauge('active_runs')) === 0, { what: 'the end of the other runs' });
+  await alert('ask');
+  // Three wait without a slot, three more keep theirs.
+  await waitFor(async () => (await gauge('waiting_approvals')) >= 6, { what: 'the questions' });
+  await alert('once');
+  await waitFor(async () => (await gauge('waiting_approvals')) >= 7, { what: 'the question of the other namespace' });
+  const other = await alert('pay');
+  await waitFor(async () => (await statusOf(other)) === 'completed', {
+    what: 'the run of a third namespace',
+    timeoutMs: 30_000,
+  });
 });

@@ -83,7 +83,9 @@ export const Limits = z.strictObject({
     .min(0)
     .max(100_000)
     .default(100)
-    .describe('Tool approvals whose agent run gives its slot back while it waits; a further one keeps its slot'),
+    .describe(
+      'Tool approvals whose agent run gives its slot back while it waits, of one tenant three quarters; a further one keeps its slot',
+    ),
   max_iterations: z
     .number()
     .int()

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { RunQueue, type Ticket } from './run-queue.ts';
 import { shareOf } from './share.ts';
+import { WaitingRoom } from './waiting-room.ts';
 
 const LIMITS = { maxConcurrentRuns: 4, maxQueuedRuns: 8, maxWaitingApprovals: 1 };
 const agent = 'a';
@@ -51,4 +52,38 @@ test('what is not of a tenant takes all slots and places, in its order', async (
 test('one slot and one place are for everybody', () => {
   const { enter } = queueOf({ ...LIMITS, maxConcurrentRuns: 1, maxQueuedRuns: 1 });
   expect([enter('a')?.position, enter('b')?.position, enter('c')]).toEqual([0, 1, null]);
+});
+
+test('a namespace whose runs wait for approvals leaves others the right to wait without a slot', () => {
+  const { queue } = queueOf({ ...LIMITS, maxWaitingApprovals: 4 });
+  const asked = Array.from({ length: 9 }, () => queue.waitForApproval(TENANT));
+  expect(asked.filter(({ givesBack }) => givesBack)).toHaveLength(3);
+  expect([OTHER, PIPELINE].map((share) => queue.waitForApproval(share).givesBack)).toEqual([true, false]);
+  for (const { done } of asked) done();
+  expect([queue.waitForApproval(PIPELINE).givesBack, queue.waitingApprovals()]).toEqual([true, 3]);
+});
+
+test('runs of a namespace whose approvals are decided at once take no places of the queue', () => {
+  const { queue, enter } = queueOf({ ...LIMITS, maxQueuedRuns: 2 });
+  for (const at of [1, 2, 3]) enter(`shop ${at}`);
+  enter('pay', OTHER);
+  for (let at = 0; at < 8; at++) queue.enterFirst(TENANT, signal);
+  expect(enter('pay again', OTHER)).not.toBeNull();
+});
+
+test('of runs that had a slot before, the one that waits longest goes first', async () => {
+  const { queue, enter, started } = queueOf({ ...LIMITS, maxConcurrentRuns: 1 });
+  const first = enter('nightly', PIPELINE);
+  for (const name of ['decided first', 'decided second'])
+    void queue.enterFirst(PIPELINE, signal).ready.then(() => started.push(name));
+  first?.release();
+  await expect.poll(() => started).toEqual(['nightly', 'decided first']);
+});
+
+test('a namespace whose agents have no pod leaves places to those of others', () => {
+  const room = new WaitingRoom(4);
+  const never = new Promise<boolean>(() => {});
+  const enter = (share: typeof TENANT) => room.enter(share, never, () => null);
+  expect(Array.from({ length: 9 }, () => enter(TENANT)).filter((ticket) => ticket !== null)).toHaveLength(3);
+  expect([enter(OTHER), enter(PIPELINE)].map((ticket) => ticket === null)).toEqual([false, true]);
 });

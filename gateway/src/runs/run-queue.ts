@@ -1,3 +1,4 @@
+import { Counts, hasRoom } from './counts.ts';
 import { partOf, type Share } from './share.ts';
 
 /** A place in the queue or a slot to run in. */
@@ -35,8 +36,9 @@ export class RunQueue {
   private readonly maxQueued: number;
   private readonly waiting: Waiting[] = [];
   private readonly maxWaitingApprovals: number;
-  private readonly runningOf = new Map<string, number>();
-  private running = 0;
+  private readonly running = new Counts();
+  /** Runs without a slot that wait for an approval. */
+  private readonly resting = new Counts();
   private approvals = 0;
 
   constructor({ maxConcurrentRuns, maxQueuedRuns, maxWaitingApprovals }: RunLimits) {
@@ -46,7 +48,7 @@ export class RunQueue {
   }
 
   active(): number {
-    return this.running;
+    return this.running.all;
   }
 
   queued(): number {
@@ -57,10 +59,21 @@ export class RunQueue {
     return this.approvals;
   }
 
-  /** Counts an approval until `done`. At the limit the run keeps its slot, so that the number of unfinished runs is bounded. */
-  waitForApproval(): { givesBack: boolean; done: () => void } {
+  /**
+   * Counts an approval until `done`. At the limit the run keeps its slot, so that the number of unfinished runs is bounded; a bounded
+   * share meets its own limit before, so that its approvals do not make others keep theirs.
+   */
+  waitForApproval(share: Share): { givesBack: boolean; done: () => void } {
+    const givesBack = hasRoom(this.resting, this.maxWaitingApprovals, share);
+    const rested = givesBack ? this.resting.add(share.key) : () => {};
     this.approvals += 1;
-    return { givesBack: this.approvals <= this.maxWaitingApprovals, done: () => void (this.approvals -= 1) };
+    return {
+      givesBack,
+      done: () => {
+        this.approvals -= 1;
+        rested();
+      },
+    };
   }
 
   /** Null when the queue is full. `onPosition` is called with every later position except 0. */
@@ -77,17 +90,15 @@ export class RunQueue {
     return ticket;
   }
 
-  private hasSlot({ key, isBounded }: Share): boolean {
-    return this.running < this.maxRunning && !(isBounded && this.runs(key) >= partOf(this.maxRunning));
+  private hasSlot(share: Share): boolean {
+    return hasRoom(this.running, this.maxRunning, share);
   }
 
+  /** Runs that had a slot before take no place: as many as a tenant's approvals are decided at once. */
   private hasPlace({ key, isBounded }: Share): boolean {
-    if (this.waiting.length >= this.maxQueued) return false;
-    return !isBounded || this.waiting.filter(({ share }) => share.key === key).length < partOf(this.maxQueued);
-  }
-
-  private runs(key: string): number {
-    return this.runningOf.get(key) ?? 0;
+    const queued = this.waiting.filter(({ isFirst }) => !isFirst);
+    if (queued.length >= this.maxQueued) return false;
+    return !isBounded || queued.filter(({ share }) => share.key === key).length < partOf(this.maxQueued);
   }
 
   private start(share: Share): Ticket {
@@ -113,32 +124,31 @@ export class RunQueue {
           resolve();
         },
       };
-      if (isFirst) this.waiting.unshift(entry);
-      else this.waiting.push(entry);
+      this.waiting.splice(isFirst ? this.firsts() : this.waiting.length, 0, entry);
       signal.addEventListener('abort', leave, { once: true });
     });
     return { ready, position: this.waiting.length, release: () => release() };
   }
 
+  private firsts(): number {
+    return this.waiting.filter(({ isFirst }) => isFirst).length;
+  }
+
   /** Takes a slot; answers what gives it back, once. */
   private take({ key }: Share): () => void {
-    this.running += 1;
-    this.runningOf.set(key, this.runs(key) + 1);
+    const gone = this.running.add(key);
     let released = false;
     return () => {
       if (released) return;
       released = true;
-      this.running -= 1;
-      const left = this.runs(key) - 1;
-      if (left > 0) this.runningOf.set(key, left);
-      else this.runningOf.delete(key);
+      gone();
       this.startNext();
     };
   }
 
   private startNext(): void {
     const ready = this.waiting.filter(({ share }) => this.hasSlot(share));
-    const first = ready.find(({ isFirst }) => isFirst) ?? this.ofFewest(ready);
+    const first = this.ofFewest(ready.filter(({ isFirst }) => isFirst)) ?? this.ofFewest(ready);
     if (!first) return;
     const at = this.waiting.indexOf(first);
     this.waiting.splice(at, 1);
@@ -147,8 +157,8 @@ export class RunQueue {
   }
 
   private ofFewest(entries: readonly Waiting[]): Waiting | undefined {
-    const fewest = Math.min(...new Set(entries.map(({ share }) => this.runs(share.key))));
-    return entries.find(({ share }) => this.runs(share.key) === fewest);
+    const fewest = Math.min(...new Set(entries.map(({ share }) => this.running.of(share.key))));
+    return entries.find(({ share }) => this.running.of(share.key) === fewest);
   }
 
   private tellPositions(from: number): void {

@@ -131,7 +131,7 @@ export class RunService {
     const onPosition = (position: number) => run.emit({ event: 'queued', position });
     const ready = this.deps.whenReady?.(agent, run.signal()) ?? null;
     if (!ready) return this.queue.enter(run.share, run.signal(), onPosition);
-    return this.waiting.enter(ready, () => {
+    return this.waiting.enter(run.share, ready, () => {
       const ticket = this.queue.enter(run.share, run.signal(), onPosition);
       if (ticket && ticket.position > 0) onPosition(ticket.position);
       return ticket;

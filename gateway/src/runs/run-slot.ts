@@ -32,7 +32,7 @@ export class RunSlot {
 
   /** Resolves with the decision once the run has a slot again. Rejects when the run's signal aborts. */
   async duringApproval<Decision>(decide: () => Promise<Decision>): Promise<Decision> {
-    const waiting = this.queue.waitForApproval();
+    const waiting = this.queue.waitForApproval(this.share);
     if (waiting.givesBack) this.giveBack();
     const decision = await decide().finally(waiting.done);
     await this.takeAgain();
