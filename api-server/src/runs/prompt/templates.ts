@@ -8,6 +8,7 @@ import {
 } from '@signalbox/crds';
 import { type Compute, INLINE, type Owner, sizeOfValues } from '@signalbox/crds/process/compute';
 import { LRUCache } from 'lru-cache';
+import type { ActiveRun } from '../state/active-run.ts';
 import { readsOf, readValues } from './read-values.ts';
 
 /** Compiled texts kept; their sources are definitions only, never what an alert or an agent said. */
@@ -37,9 +38,11 @@ interface TemplatesOptions {
   compute: Pick<Compute, 'inThread' | 'isBarred'>;
 }
 
-export const ownerOf = ({ id, pipeline }: { id: string; pipeline: { name: string } }): Owner => ({
+/** Of the namespace that is stored with the run: its pipeline may be gone meanwhile. */
+export const ownerOf = ({ id, pipeline, namespace }: Pick<ActiveRun, 'id' | 'pipeline' | 'namespace'>): Owner => ({
   run: id,
   share: pipeline.name,
+  ...(namespace !== null && { group: namespace }),
 });
 
 const tooHeavy = computeLimit('it takes too much work');

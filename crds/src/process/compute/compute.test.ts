@@ -115,6 +115,13 @@ test('many pipelines of one namespace share the turns of one', async () => {
   ]);
 });
 
+test('runs of pipelines that are gone have their part of the turns of the namespace they began in', async () => {
+  open({ threads: 1, groupOf: () => '' });
+  const greedy = ['a', 'b', 'c'].flatMap((share) => times(1, share)).map((owner) => ({ ...owner, group: 'greedy' }));
+  const order = await inOrder([...greedy, ...times(2, 'checkout')], (owner) => compute.inThread(QUICK, owner));
+  expect(order).toEqual(['a', 'checkout', 'b', 'checkout', 'c']);
+});
+
 test('a full queue refuses the newest of the pipeline that waits most, and says why', async () => {
   open({ threads: 1, maxWaiting: 6, maxPerShare: 4 });
   const refused: string[] = [];

@@ -4,6 +4,8 @@ export interface Owner {
   run: string | null;
   /** Who shares a turn: a pipeline in the api-server, an agent in the gateway. */
   share: string;
+  /** Whose turns it has a part of; absent for those of the group that the share belongs to now. */
+  group?: string;
 }
 
 export interface QueueLimits {
@@ -65,8 +67,8 @@ export class FairQueue<T extends Owned> {
     return drained;
   }
 
-  private keysOf({ owner: { share } }: T): [string, string] {
-    return [`group ${this.limits.groupOf(share)}`, `share ${share}`];
+  private keysOf({ owner: { share, group = this.limits.groupOf(share) } }: T): [string, string] {
+    return [`group ${group}`, `share ${share}`];
   }
 
   private noteTurn(key: string): void {
