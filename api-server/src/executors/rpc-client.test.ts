@@ -283,3 +283,10 @@ test('a call that asks people without end gets so many questions and no more', a
   expect(asked).toBe(MAX_QUESTIONS);
   expect(refused()[0]?.frame).toMatchObject({ result: { approved: false } });
 });
+
+test('an error that a backend describes at length is cut', async () => {
+  const error = { code: -32_000, message: 'x'.repeat(500_000), data: { type: 'y'.repeat(1_000), retryable: false } };
+  answer = ({ id }, socket) => say(socket, { id, error });
+  const reply = await agentBackend('gateway', rpc).run(agentCall);
+  expect(reply).toMatchObject({ ok: false, message: `${'x'.repeat(2_000)}…`, type: 'y'.repeat(100) });
+});

@@ -13,6 +13,11 @@ const MOST_RETRY_AFTER_MS = 3_600_000;
 /** Calls that may be open at once. */
 export const MAX_OPEN_CALLS = 10_000;
 
+/** Characters of the message of an error: it is in the log of its run, its step, its group and its messages. */
+const MOST_MESSAGE_CHARS = 2_000;
+const MOST_TYPE_CHARS = 100;
+const cut = (text: string) => (text.length > MOST_MESSAGE_CHARS ? `${text.slice(0, MOST_MESSAGE_CHARS)}…` : text);
+
 export interface Call {
   method: string;
   params: Record<string, unknown>;
@@ -132,8 +137,8 @@ export class WebSocketRpc implements RpcClient {
     const retryAfterMs = error.data?.retry_after_ms;
     open.settle({
       ok: false,
-      type: error.data?.type ?? 'backend_error',
-      message: error.message,
+      type: (error.data?.type ?? 'backend_error').slice(0, MOST_TYPE_CHARS),
+      message: cut(error.message),
       retryable: error.data?.retryable ?? false,
       retryAfterMs: retryAfterMs && Math.min(retryAfterMs, MOST_RETRY_AFTER_MS),
       data: error.data,

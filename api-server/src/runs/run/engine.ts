@@ -228,7 +228,7 @@ export function createEngine(deps: EngineDeps): Engine {
       }
     },
     // What steps put out is compressed too, outside of the heap, where what is in use can be read.
-    isFull: () => Math.max(bytes, getHeapStatistics().external_memory) > MAX_HELD_BYTES,
+    isFull: () => Math.max(bytes + deps.hub.chars(), getHeapStatistics().external_memory) > MAX_HELD_BYTES,
     resume: async () => {
       const found = await deps.readInterrupted();
       await takeUpAll(found);

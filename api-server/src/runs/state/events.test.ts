@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createEventHub, MAX_EVENTS, type RunFrame } from './events.ts';
+import { createEventHub, MAX_EVENT_CHARS, MAX_EVENTS, type RunFrame } from './events.ts';
 
 function openRun() {
   const observed: string[] = [];
@@ -47,4 +47,26 @@ test('a log that is full says so once and still has every end, warning and error
   journal.stored(journal.mark());
   const events = await hub.history('r1', MAX_EVENTS);
   expect(events.map(({ event }) => event)).toEqual(['log_full', 'step_completed', 'step_retry']);
+});
+
+test('a log of warnings without end keeps twice as many, then only ends', async () => {
+  const { hub, journal } = openRun();
+  for (let at = 0; at < 3 * MAX_EVENTS; at++) journal.add('warn', 'tool_denied', '');
+  journal.add('info', 'step_completed', '');
+  journal.stored(journal.mark());
+  const events = await hub.history('r1', 0);
+  expect(events.slice(2 * MAX_EVENTS).map(({ event }) => event)).toEqual(['log_full', 'step_completed']);
+});
+
+test('a log is full of long events, too, and what all logs hold is counted until their runs end', async () => {
+  const { hub, journal } = openRun();
+  for (let at = 0; at < 100; at++) journal.add('info', 'tool_call', 'x'.repeat(100_000));
+  const events = await hub.history('r1', 0);
+  expect(events.map(({ event }) => event)).toEqual([...Array.from({ length: 21 }, () => 'tool_call'), 'log_full']);
+  hub.open('r2', events);
+  expect(hub.chars()).toBeGreaterThan(2 * MAX_EVENT_CHARS);
+  hub.close('r1', 'completed');
+  hub.drop('r2');
+  journal.add('info', 'run_completed', '');
+  expect(hub.chars()).toBe(0);
 });

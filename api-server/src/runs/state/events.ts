@@ -1,7 +1,8 @@
 import type { RunEvent, TerminalRunStatus } from './model.ts';
 
-/** Events kept of one run; what comes later is left out but for ends, warnings and errors. */
+/** Events kept of one run, and characters of them; what comes later is left out but for ends, warnings and errors, and after twice as many but for ends. */
 export const MAX_EVENTS = 2_000;
+export const MAX_EVENT_CHARS = 2 * 1024 * 1024;
 
 export type RunFrame = RunEvent | { type: 'run_complete'; status: TerminalRunStatus };
 export type Listener = (frame: RunFrame) => void;
@@ -32,6 +33,8 @@ export interface EventHub {
   drop(runId: string): void;
   /** Whether this process has the run. */
   isLive(runId: string): boolean;
+  /** Characters of the events of all runs that this process has. */
+  chars(): number;
   subscribe(runId: string, listener: Listener): () => void;
   history(runId: string, afterSeq: number): Promise<RunEvent[]>;
 }
@@ -53,6 +56,8 @@ interface Written {
 
 interface Live {
   events: RunEvent[];
+  /** Of the events, as they are stored. */
+  chars: number;
   unsaved: Written[];
   /** Not published yet: the end of a step or run, an approval request, and what came after it wait until they are stored. */
   unpublished: Written[];
@@ -62,6 +67,9 @@ interface Live {
 
 const END_EVENT = /_(completed|stopped|escalated|aborted|failed|cancelled|skipped)$|^approval_requested$/;
 const isEnd = (event: string): boolean => END_EVENT.test(event);
+
+const hasRoom = ({ events, chars }: Live, times: number): boolean =>
+  events.length < times * MAX_EVENTS && chars < times * MAX_EVENT_CHARS;
 
 const FULL = 'log_full';
 const isFullNote = ({ event }: RunEvent): boolean => event === FULL;
@@ -83,6 +91,11 @@ const packed = (written: readonly Written[]): PackedEvents | null => {
 /** Live events in memory, ended ones from the store, one numbering for both (Orchestration 6). */
 export function createEventHub(deps: EventHubDeps): EventHub {
   const live = new Map<string, Live>();
+  let chars = 0;
+  const forget = (runId: string) => {
+    chars -= live.get(runId)?.chars ?? 0;
+    live.delete(runId);
+  };
   const textOf = rememberedText();
   const listeners = new Map<string, Set<Listener>>();
   const publish = (runId: string, frame: RunFrame) => {
@@ -94,14 +107,27 @@ export function createEventHub(deps: EventHubDeps): EventHub {
   };
   return {
     open: (runId, stored) => {
-      const run: Live = { events: [...stored], unsaved: [], unpublished: [], saidFull: stored.some(isFullNote) };
+      const run: Live = {
+        events: [...stored],
+        chars: 0,
+        unsaved: [],
+        unpublished: [],
+        saidFull: stored.some(isFullNote),
+      };
+      forget(runId);
       live.set(runId, run);
+      const count = (json: string) => {
+        run.chars += json.length;
+        if (live.get(runId) === run) chars += json.length;
+      };
+      if (stored.length > 0) count(JSON.stringify(stored));
       const put = (level: Level, event: string, msg: string, fields?: Record<string, unknown>) => {
         const seq = (run.events.at(-1)?.seq ?? 0) + 1;
         const ts = textOf(deps.now());
         const entry: RunEvent = { seq, ts, level, event, msg, run_id: runId, ...fields };
         const written = { event: entry, json: JSON.stringify(entry) };
         run.events.push(entry);
+        count(written.json);
         run.unsaved.push(written);
         deps.trace?.(runId, entry);
         if (run.unpublished.length > 0 || isEnd(event)) run.unpublished.push(written);
@@ -109,7 +135,7 @@ export function createEventHub(deps: EventHubDeps): EventHub {
       };
       return {
         add: (level, event, msg, fields) => {
-          if (run.events.length < MAX_EVENTS || level !== 'info' || isEnd(event)) return put(level, event, msg, fields);
+          if (isEnd(event) || hasRoom(run, level === 'info' ? 1 : 2)) return put(level, event, msg, fields);
           if (run.saidFull) return undefined;
           run.saidFull = true;
           return put('warn', FULL, 'the log is full; only ends, warnings and errors follow');
@@ -124,14 +150,13 @@ export function createEventHub(deps: EventHubDeps): EventHub {
       };
     },
     close: (runId, status) => {
-      live.delete(runId);
+      forget(runId);
       publish(runId, { type: 'run_complete', status });
       listeners.delete(runId);
     },
-    drop: (runId) => {
-      live.delete(runId);
-    },
+    drop: forget,
     isLive: (runId) => live.has(runId),
+    chars: () => chars,
     subscribe: (runId, listener) => {
       const known = listeners.get(runId) ?? new Set();
       listeners.set(runId, known.add(listener));
