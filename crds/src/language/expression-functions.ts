@@ -87,6 +87,9 @@ function parsed(read: (value: unknown) => unknown): Call {
   };
 }
 
+/** Characters times instructions: each character may be compared with all of a pattern. */
+const WORK_OF_A_STEP = 200;
+
 /** RE2 is linear, but each character costs much more than a copy does, and so does each instruction that is compiled. */
 function matches(value: string, pattern: string, budget: Budget): boolean {
   if (value.length > MAX_PATTERN_TEXT)
@@ -94,6 +97,7 @@ function matches(value: string, pattern: string, budget: Budget): boolean {
   budget.spend(100 + Math.ceil((value.length + repetitionsIn(pattern)) / 4));
   const compiled = compileRegex(pattern);
   if (!compiled.ok) throw new Stop('type', compiled.msg);
+  budget.spend(Math.ceil((value.length * compiled.size) / WORK_OF_A_STEP));
   return compiled.test(value);
 }
 

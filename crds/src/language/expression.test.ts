@@ -144,6 +144,15 @@ test('a pattern that blocks a backtracking engine is answered at once', () => {
   expect(cpuTimeOf(match)).toBeLessThan(2000);
 });
 
+test('a pattern of many instructions counts with each character of its text', () => {
+  const compiled = compileExpression(`text.matches("${'.?'.repeat(490)}[0-9]")`);
+  if (!compiled.ok) throw new Error(compiled.msg);
+  const values = { text: 'ab'.repeat(8000) };
+  const stopped = () => expect(compiled.expression.evaluate(values, 5000)).toMatchObject({ reason: 'limit' });
+  expect(cpuTimeOf(stopped)).toBeLessThan(150);
+  expect(compiled.expression.evaluate(values)).toEqual({ ok: true, value: false });
+});
+
 test('evaluation never throws and never changes its context', () => {
   const sources = [
     'a.b',

@@ -67,6 +67,7 @@ export class Output {
 
   iterate(path: string): void {
     this.doing = `#each ${path}`;
+    this.visit();
     if (++this.iterations > MAX_ITERATIONS)
       this.stop('too_many_iterations', `the template repeats more than ${MAX_ITERATIONS} times`);
   }

@@ -1,11 +1,8 @@
-/** Of one turn of the event loop, for what clients ask for. */
+/** Of one turn of the event loop, for one kind of work. */
 const TURN_MS = 5;
 /** Turns of the event loop that only let clients in, before there is work again. */
 const MOST_RESTS = 64;
 
-let isTurn = false;
-let turnEnds = 0;
-let waiting = 0;
 let newcomers = 0;
 
 /** A client connected. Node takes one in each turn of the event loop, so there may be more. */
@@ -13,31 +10,40 @@ export function noteNewcomer(): void {
   newcomers += 1;
 }
 
-function hasTime(): boolean {
-  if (isTurn) return performance.now() < turnEnds;
-  isTurn = true;
-  turnEnds = performance.now() + TURN_MS;
-  endTurn(null, MOST_RESTS);
-  return true;
-}
+/** Does something at once, or, where this turn of the event loop has no time left, in a later one, after all that waits already. */
+export type InTurn = (work: () => void) => void;
 
-/** After one in which nobody came. */
-function endTurn(known: number | null, rests: number): void {
-  setImmediate(() => {
-    if (newcomers === known || rests === 0) isTurn = false;
-    else endTurn(newcomers, rests - 1);
-  });
-}
-
-/** Does this at once, or, where this turn of the event loop has no time left, in a later one, after all that waits already. */
-export function inTurn(work: () => void): void {
-  if (waiting === 0 && hasTime()) return work();
-  waiting += 1;
-  // An immediate of its own, so that what the work leaves to be done at once counts too.
-  const tryNow = () => {
-    if (!hasTime()) return void setImmediate(tryNow);
-    waiting -= 1;
-    work();
+/** Turns for one kind of work, which do not wait for those of another. */
+export function createTurns(): InTurn {
+  let isTurn = false;
+  let turnEnds = 0;
+  let waiting = 0;
+  const hasTime = (): boolean => {
+    if (isTurn) return performance.now() < turnEnds;
+    isTurn = true;
+    turnEnds = performance.now() + TURN_MS;
+    endTurn(null, MOST_RESTS);
+    return true;
   };
-  setImmediate(tryNow);
+  /** After one in which nobody came. */
+  const endTurn = (known: number | null, rests: number): void => {
+    setImmediate(() => {
+      if (newcomers === known || rests === 0) isTurn = false;
+      else endTurn(newcomers, rests - 1);
+    });
+  };
+  return (work) => {
+    if (waiting === 0 && hasTime()) return work();
+    waiting += 1;
+    // An immediate of its own, so that what the work leaves to be done at once counts too.
+    const tryNow = () => {
+      if (!hasTime()) return void setImmediate(tryNow);
+      waiting -= 1;
+      work();
+    };
+    setImmediate(tryNow);
+  };
 }
+
+/** For what clients ask for. */
+export const inTurn = createTurns();

@@ -6,6 +6,7 @@ import {
   type Evaluated,
   type Rendered,
 } from '@signalbox/crds';
+import { createTurns } from '@signalbox/crds/process/in-turn';
 import { type Compute, INLINE, type Owner, sizeOfValues } from '@signalbox/crds/process/compute';
 import { LRUCache } from 'lru-cache';
 import type { ActiveRun } from '../state/active-run.ts';
@@ -13,6 +14,9 @@ import { readsOf, readValues } from './read-values.ts';
 
 /** Compiled texts kept; their sources are definitions only, never what an alert or an agent said. */
 const MAX_KEPT = 10_000;
+
+/** Work in place after which others have a turn of the event loop. */
+const TURN_MS = 5;
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -25,12 +29,14 @@ export interface Templates {
   /** Limited to the allow-list, whatever the service allows: where values must be distinguished from the author's text. */
   renderStrict(source: string, values: Values, owner: Owner): Promise<Rendered | ComputeLimit>;
   /** In place or not at all, for what is decided within a transaction; without the sandbox nothing counts the work. */
-  renderNow(source: string, values: Values): Rendered | ComputeLimit;
+  renderNow(source: string, values: Values, maxVisits?: number): Rendered | ComputeLimit;
   evaluate(source: string, values: Values, owner: Owner): Promise<Evaluated | ComputeLimit>;
   /** Why a template cannot be compiled; null where it can. */
   problemOf(source: string): string | null;
   /** Whether two evaluations of this run took too long, so that it may not go on. */
   isBarred(run: string): boolean;
+  /** For what reads the values of a run: of many that go on in one turn of the event loop a few do so in it. */
+  turn(): Promise<void>;
 }
 
 interface TemplatesOptions {
@@ -53,18 +59,38 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
   const expression = remembered(compileExpression);
   const reads = remembered(readsOf);
 
-  const inPlace = (compile: typeof template, source: string, values: Values): Rendered | ComputeLimit => {
+  const inPlace = (
+    compile: typeof template,
+    source: string,
+    values: Values,
+    maxVisits: number = INLINE.templateVisits,
+  ): Rendered | ComputeLimit => {
     const compiled = compile(source);
     if (!compiled.ok) return { ok: false, reason: 'failed', msg: compiled.msg };
-    const rendered = compiled.template.render(values, INLINE.templateVisits);
+    const rendered = compiled.template.render(values, maxVisits);
     return !rendered.ok && rendered.reason === 'too_many_iterations' ? tooHeavy : rendered;
+  };
+  const inTurn = createTurns();
+  const turn = () => new Promise<void>(inTurn);
+  let spentMs = 0;
+  /** A definition has thousands of texts, and many runs may go on at once: all that is computed before anything else is awaited. */
+  const withTurns = async <T>(work: () => T): Promise<T> => {
+    if (spentMs > TURN_MS) {
+      await turn();
+      spentMs = 0;
+    }
+    const began = performance.now();
+    const done = work();
+    spentMs += performance.now() - began;
+    return done;
   };
   const renderWith = async (
     compile: typeof template,
     { source, values, owner }: { source: string; values: Values; owner: Owner },
   ) => {
     const compiled = compile(source);
-    const rendered = compiled.ok && !compiled.template.counted ? tooHeavy : inPlace(compile, source, values);
+    const isCounted = !compiled.ok || compiled.template.counted;
+    const rendered = isCounted ? await withTurns(() => inPlace(compile, source, values)) : tooHeavy;
     if (rendered !== tooHeavy) return rendered;
     if (sizeOfValues(values) === 'huge') return tooLarge();
     return compute.inThread({ kind: 'template', source, sandbox: compile === strict || sandbox, values }, owner);
@@ -73,7 +99,7 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
   return {
     render: (source, values, owner) => renderWith(template, { source, values, owner }),
     renderStrict: (source, values, owner) => renderWith(strict, { source, values, owner }),
-    renderNow: (source, values) => inPlace(template, source, values),
+    renderNow: (source, values, maxVisits) => inPlace(template, source, values, maxVisits),
     evaluate: async (source, all, owner) => {
       const values = readValues(all, reads(source));
       const size = sizeOfValues(values);
@@ -81,7 +107,7 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
       if (size === 'small' && source.length <= INLINE.sourceChars) {
         const compiled = expression(source);
         if (!compiled.ok) return { ok: false, reason: 'type', msg: compiled.msg };
-        const evaluated = compiled.expression.evaluate(values, INLINE.expressionSteps);
+        const evaluated = await withTurns(() => compiled.expression.evaluate(values, INLINE.expressionSteps));
         if (evaluated.ok || evaluated.reason !== 'limit') return evaluated;
       }
       return compute.inThread({ kind: 'expression', source, values }, owner);
@@ -91,6 +117,7 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
       return compiled.ok ? null : compiled.msg;
     },
     isBarred: compute.isBarred,
+    turn,
   };
 }
 

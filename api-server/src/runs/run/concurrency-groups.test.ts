@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { createCapacity } from './capacity.ts';
+import { CONTEXT } from '../fixtures/engine.ts';
+import { createTemplates } from '../prompt/templates.ts';
 import type { ActiveRun } from '../state/active-run.ts';
-import { createConcurrencyGroups, enterConcurrencyGroup } from './concurrency-groups.ts';
+import { concurrencyGroupOf, createConcurrencyGroups, enterConcurrencyGroup } from './concurrency-groups.ts';
 import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
 
 const concurrencyGroup: ConcurrencyGroup = { key: 'p\n', limit: 1, onLimit: 'queue' };
@@ -65,4 +67,20 @@ test('capacity hands a slot over to who waits, and counts right', async () => {
   expect([capacity.active(), capacity.waiting()]).toEqual([1, 0]);
   capacity.release();
   expect(capacity.active()).toBe(0);
+});
+
+const templates = createTemplates({
+  sandbox: true,
+  compute: { inThread: () => Promise.reject(new Error('no thread was expected')), isBarred: () => false },
+});
+const LABELS = Object.fromEntries(Array.from({ length: 64 }, (_, at) => [`label${at}`, 'x'.repeat(100)]));
+
+test.each([
+  ['{{labels.label1}}', `p\n${'x'.repeat(100)}`],
+  ['{{#each labels}}{{this}}{{/each}}', expect.stringMatching(/^p\n[0-9a-f]{64}$/)],
+  ['{{#each labels}}{{#each ../labels}}{{/each}}{{/each}}', 'p\n'],
+])('the key %s, which is made of each of a thousand alerts at once, takes little work and little room', (key, made) => {
+  const pipeline = { name: 'p', vars: {}, concurrency: { limit: 1, key, on_limit: 'queue' } } as never;
+  const group = concurrencyGroupOf(templates, { pipeline, context: { ...CONTEXT, labels: LABELS }, team: null });
+  expect(group?.key).toEqual(made);
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
 import type { LoadedPipeline } from '../../definitions/snapshot.ts';
 import type { ActiveRun } from '../state/active-run.ts';
@@ -115,9 +116,16 @@ export function concurrencyGroupOf(
     vars: pipeline.vars,
     pipeline_name: pipeline.name,
   };
-  const rendered = key === undefined ? null : templates.renderNow(key, values);
-  return { key: `${pipeline.name}\n${rendered?.ok ? rendered.text : ''}`, limit, onLimit };
+  const rendered = key === undefined ? null : templates.renderNow(key, values, KEY_VISITS);
+  return { key: `${pipeline.name}\n${rendered?.ok ? shortKey(rendered.text) : ''}`, limit, onLimit };
 }
+
+/** A key of each of a thousand alerts is rendered in one transaction. */
+const KEY_VISITS = 500;
+/** Characters of a key; each run holds its own. */
+const KEY_CHARS = 256;
+const shortKey = (text: string): string =>
+  text.length <= KEY_CHARS ? text : createHash('sha256').update(text).digest('hex');
 
 export interface Joining {
   concurrencyGroups: ConcurrencyGroups;

@@ -54,6 +54,8 @@ type Request = Omit<HttpCall, 'signal'> & Author;
 async function send(deps: WebhookStepDeps, request: Request, attempt: Attempt): Promise<Performed> {
   const headers = { ...request.headers, 'idempotency-key': attempt.idempotencyKey };
   const reply = await deps.http({ ...request, headers, signal: attempt.signal });
+  // Many branches may be answered at once, at length.
+  await deps.templates.turn();
   const tried = {
     method: request.method,
     url: shownUrl(request.url, deps.env.mask),

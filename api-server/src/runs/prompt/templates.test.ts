@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { createTemplates } from './templates.ts';
+
+const compute = { inThread: () => Promise.reject(new Error('no thread was expected')), isBarred: () => false };
+const owner = { run: null, share: 'p' };
+const labels = Object.fromEntries(Array.from({ length: 64 }, (_, at) => [`label${at}`, 'x'.repeat(100)]));
+const templates = createTemplates({ sandbox: true, compute });
+
+test.each([
+  ['templates', () => templates.render('{{#each labels}}{{#each ../labels}}{{/each}}{{/each}}', { labels }, owner)],
+  ['expressions', () => templates.evaluate('labels.all(k, labels.map(j, j).size() > 1)', { labels }, owner)],
+])('between many %s that are computed in place others have their turn', async (_what, compute) => {
+  let turns = 0;
+  const tick = () => {
+    turns += 1;
+    timer = setImmediate(tick);
+  };
+  let timer = setImmediate(tick);
+  for (let at = 0; at < 200; at++) expect(await compute()).toMatchObject({ ok: true });
+  clearImmediate(timer);
+  expect(turns).toBeGreaterThan(5);
+});
