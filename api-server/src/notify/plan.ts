@@ -152,10 +152,12 @@ function planMessages(
 ): Plan {
   const facts = masked(deps, known);
   const notes: Plan['notes'] = [];
+  // Read once for all: what the steps of a run answered may be long.
+  const values = valuesFor(run, facts);
   const notifications = targets.map((target, index): Notification => {
     const testing = run.stage === 'testing';
     const buttons = isOffered(deps, target, onlyHeard) ? offered : [];
-    const message = { ...facts, ...textOf(deps, run, { facts, target, notes }), buttons };
+    const message = { ...facts, ...textOf(deps, { facts, target, values, notes }), buttons };
     return {
       id: `${idBase}/${index}`,
       runId: run.id,
@@ -185,18 +187,18 @@ const isOffered = ({ hears }: PlanDeps, { channel, config = {} }: Target, onlyHe
 interface Writing {
   facts: Facts;
   target: Target;
+  values: Record<string, unknown>;
   notes: Plan['notes'];
 }
 
 /** The author's words, or ours where there are none or they cannot be rendered. */
 function textOf(
   { templates, mask }: PlanDeps,
-  run: ActiveRun,
-  { facts, target, notes }: Writing,
+  { facts, target, values, notes }: Writing,
 ): Pick<Message, 'text' | 'link'> {
   const ours = { text: defaultText(facts), link: facts.url };
   if (target.template === undefined) return ours;
-  const composed = templateText(target.template, { templates, mask, values: valuesFor(run, facts) });
+  const composed = templateText(target.template, { templates, mask, values });
   const about = `the ${target.channel} message for ${facts.event}`;
   if (!composed.ok) {
     notes.push({

@@ -8,7 +8,7 @@ import type { Failure } from '../state/executor.ts';
 import { confidenceAlone, gate } from '../evidence/gate.ts';
 import { join, type JoinStrategy, type Vote } from './join.ts';
 import type { RawResponse, StepError, StepExecution, StepStatus, TrustReport } from '../state/model.ts';
-import { heldView } from '../state/held.ts';
+import { charsOf, heldView, LEFT_OUT, roomTogether } from '../state/held.ts';
 import { holdSlot, type Part, shareSlot } from '../state/shared-slot.ts';
 import type { Span } from '../state/span.ts';
 import { takeWorkers } from '../state/workers.ts';
@@ -201,6 +201,7 @@ const LEVELS: Partial<Record<StepStatus, 'info' | 'error'>> = { completed: 'info
 export function closeGroup(deps: StepDeps, group: BegunGroup, { status, error, trust, report }: Closing): StepOutcome {
   const { run, step, row } = group;
   const output = { branches: branchOutputs(run, step.name, step) };
+  noteLeftOut(run, step.name, output.branches);
   const view = { status, summary: null, confidence: trust, trust, output, next_step_context: null };
   run.results.set(step.name, heldView(view));
   if (report && report.passed !== null) Object.assign(run, { trust: report.trust, threshold: report.threshold });
@@ -214,19 +215,28 @@ export function closeGroup(deps: StepDeps, group: BegunGroup, { status, error, t
   return { status, error };
 }
 
-/** Later steps reach all answers of a group in one place, in the order of the branches. */
-function branchOutputs(run: ActiveRun, name: string, step: ParallelStep | FanOutStep): unknown[] {
+/** Later steps reach the answers of a group in one place, in the order of the branches. */
+function branchOutputs(run: ActiveRun, name: string, step: ParallelStep | FanOutStep): { output: object }[] {
   const names = 'parallel' in step ? step.parallel.steps.map((branch) => branch.name) : fanOutNames(run, name);
+  const hasRoom = roomTogether();
   return names.map((branch) => {
     const view = run.results.get(branch);
+    const said = hasRoom(charsOf(view)) ? view : { summary: null, output: LEFT_OUT };
     return {
       name: branch,
       status: view?.status ?? null,
-      summary: view?.summary ?? null,
+      summary: said?.summary ?? null,
       trust: view?.trust ?? null,
-      output: view?.output ?? {},
+      output: said?.output ?? {},
     };
   });
+}
+
+function noteLeftOut(run: ActiveRun, name: string, branches: readonly { output: object }[]): void {
+  const count = branches.filter(({ output }) => output === LEFT_OUT).length;
+  if (count === 0) return;
+  const message = `${name}: the output of the group has no room for those of ${count} of its branches`;
+  run.journal.add('warn', 'output_left_out', message, { step_name: name });
 }
 
 function fanOutNames(run: ActiveRun, name: string): string[] {

@@ -1,5 +1,6 @@
 import { templateName } from '@signalbox/crds';
 import type { ActiveRun, StepView } from '../state/active-run.ts';
+import { readOnce } from '../state/held.ts';
 
 /** What of a run templates and expressions may see. */
 export type SeenRun = Pick<ActiveRun, 'id' | 'pipeline' | 'context' | 'team' | 'stage' | 'triggeredAt' | 'results'>;
@@ -53,10 +54,13 @@ function first(metadata: Record<string, unknown>): Record<string, unknown> {
 
 /** Steps by name, and by the name with `_` for `-`. */
 function stepValues(results: ReadonlyMap<string, StepView>): Record<string, StepView> {
-  const entries = [...results].flatMap(([name, view]): [string, StepView][] => [
-    [templateName(name), view],
-    [name, view],
-  ]);
+  const entries = [...results].flatMap(([name, held]): [string, StepView][] => {
+    const view = readOnce(held);
+    return [
+      [templateName(name), view],
+      [name, view],
+    ];
+  });
   return Object.fromEntries(entries);
 }
 

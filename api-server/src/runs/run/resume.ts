@@ -96,6 +96,7 @@ function rebuild(
     inFlight: new Map(inFlight.map((step) => [step.stepName, step])),
     pending: [],
     totals: spentBy(stored.steps),
+    answers: { size: 0 },
     below: stored.below,
     blanks: new Map(),
     log: {},

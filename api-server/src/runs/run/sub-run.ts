@@ -11,6 +11,7 @@ import { finish, type EndingDeps } from './ending.ts';
 import type { EventHub } from '../state/events.ts';
 import { enterConcurrencyGroup, concurrencyGroupOf, type ConcurrencyGroups } from './concurrency-groups.ts';
 import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
+import { charsOf, LEFT_OUT, roomTogether } from '../state/held.ts';
 import type { TriggerContext } from '../state/model.ts';
 import { newRunRow, teamOf } from '../state/new-run.ts';
 import { topOf } from '../state/workers.ts';
@@ -249,6 +250,13 @@ async function supervise(deps: SubRunDeps, { signal }: ChildRequest, child: Acti
   const stopped = stopReason(child.controller.signal);
   if (outcome === null && stopped?.why === 'shutdown') throw stopped;
   const { status, error } = outcome ?? { status: 'failed', error: { message: 'an internal error ended the sub-run' } };
-  const outputs = Object.fromEntries([...child.results].map(([name, { output }]) => [name, output]));
-  return { runId: child.id, status, trust: child.trust, message: error?.message ?? null, outputs };
+  const hasRoom = roomTogether();
+  const outputs = [...child.results].map(([name, view]) => [name, hasRoom(charsOf(view)) ? view.output : LEFT_OUT]);
+  return {
+    runId: child.id,
+    status,
+    trust: child.trust,
+    message: error?.message ?? null,
+    outputs: Object.fromEntries(outputs),
+  };
 }

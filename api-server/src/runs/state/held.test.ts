@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CONTEXT } from '../fixtures/engine.ts';
-import { heldBytes, heldContext, heldStep, heldView } from './held.ts';
+import { heldBytes, heldContext, heldStep, heldView, readOnce } from './held.ts';
 import type { StepExecution } from './model.ts';
 
 const MANY = { list: Array.from({ length: 1000 }, () => ({})) };
@@ -30,4 +30,22 @@ test('an ended step is its result, one in flight is whole', () => {
   expect({ ...heldStep(step) }).toEqual({ ...step, rawResponse: { loaded: rawResponse.loaded } });
   const running = { ...step, status: 'running' as const };
   expect(heldStep(running)).toBe(running);
+});
+
+test('what a large answer does not say to the next step is known without reading it', () => {
+  const view = { status: 'completed' as const, summary: null, confidence: null, trust: null, output: MANY };
+  const held = heldView({ ...view, next_step_context: null });
+  expect(Object.getOwnPropertyDescriptor(held, 'next_step_context')?.value).toBeNull();
+  expect({ ...held }).toEqual({ ...view, next_step_context: null });
+});
+
+test('a text that names many large answers again and again reads each once', () => {
+  const view = { status: 'completed' as const, summary: null, confidence: null, trust: null, next_step_context: null };
+  const all = Array.from({ length: 10 }, () => readOnce(heldView({ ...view, output: MANY })));
+  const outputs = () => all.map(({ output }) => output);
+  const first = outputs();
+  expect(first[0]).toEqual(MANY);
+  for (const [at, output] of outputs().entries()) expect(output).toBe(first[at]);
+  const small = { ...view, output: {} };
+  expect(readOnce(small)).toBe(small);
 });

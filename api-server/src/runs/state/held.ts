@@ -1,4 +1,5 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { valuesIn } from '@signalbox/crds';
 import { LRUCache } from 'lru-cache';
 import type { StepView } from './active-run.ts';
 import type { StepExecution, TriggerContext } from './model.ts';
@@ -9,11 +10,25 @@ const SMALL_BYTES = 16 * 1024;
 const BYTES_A_VALUE = 56;
 const SIGNS = /[,[{]/g;
 
-/** Those that were read last: the texts of a step read the same ones. */
+/** Characters of what stays read for a moment; each value counts as 16 more. */
+const READ_SIZE = 32 * 1024 * 1024;
+const READ_MS = 10_000;
+
+/** Those that were read last: the texts of a step read the same ones, and runs take turns. */
 const read = new LRUCache<Buffer, object>({
-  max: 4,
-  memoMethod: (packed) => JSON.parse(zstdDecompressSync(packed).toString()) as object,
+  maxSize: READ_SIZE,
+  ttl: READ_MS,
+  ttlAutopurge: true,
+  updateAgeOnGet: true,
+  memoMethod: (packed, _, { options }) => {
+    const json = zstdDecompressSync(packed).toString();
+    options.size = json.length + 16 * valuesIn(json);
+    return JSON.parse(json) as object;
+  },
 });
+
+/** Each with the JSON that it is kept as. */
+const packs = new WeakMap<object, { packed: Buffer; keys: readonly PropertyKey[] }>();
 
 /**
  * The object with these keys as compressed JSON, which is read where it is used. Runs wait for people by the thousand, and what three
@@ -23,8 +38,23 @@ function held<T extends object>(whole: T, keys: readonly (keyof T)[], json: stri
   if (json.length <= SMALL_BYTES && json.length + BYTES_A_VALUE * (json.match(SIGNS)?.length ?? 0) <= SMALL_BYTES)
     return whole;
   const packed = zstdCompressSync(json);
-  const parts = keys.map((key) => [key, { enumerable: true, get: () => (read.memo(packed) as T)[key] }]);
-  return Object.defineProperties({ ...whole }, Object.fromEntries(parts) as PropertyDescriptorMap);
+  const lean = reading({ ...whole }, keys, () => read.memo(packed));
+  packs.set(lean, { packed, keys });
+  return lean;
+}
+
+function reading<T extends object>(whole: T, keys: readonly PropertyKey[], parts: () => object): T {
+  const getters = keys.map((key) => [key, { enumerable: true, get: () => (parts() as T)[key as keyof T] }]);
+  return Object.defineProperties(whole, Object.fromEntries(getters) as PropertyDescriptorMap);
+}
+
+/** The same for one text or expression, which may name many of them thousands of times: each is read once, where it is named at all. */
+export function readOnce<T extends object>(whole: T): T {
+  const pack = packs.get(whole);
+  if (!pack) return whole;
+  let parts: object | undefined;
+  const copy = Object.defineProperties({} as T, Object.getOwnPropertyDescriptors(whole) as PropertyDescriptorMap);
+  return reading(copy, pack.keys, () => (parts ??= read.memo(pack.packed)));
 }
 
 const sizes = new WeakMap<TriggerContext, number>();
@@ -45,10 +75,34 @@ const RUN_BYTES = 16 * 1024;
 /** What a run counts for in the bound of all. */
 export const heldBytes = (context: TriggerContext): number => RUN_BYTES + (sizes.get(context) ?? 0);
 
+const viewChars = new WeakMap<StepView, number>();
+
 /** What later steps see of an ended one, as a run holds it. */
 export function heldView(view: StepView): StepView {
-  const { output, next_step_context } = view;
-  return held(view, ['output', 'next_step_context'], JSON.stringify({ output, next_step_context }));
+  const { output, next_step_context, summary } = view;
+  const json = JSON.stringify({ output, next_step_context });
+  // Each text looks for the last step that said something to the next: for that no answer is read.
+  const lean = held(view, next_step_context === null ? ['output'] : ['output', 'next_step_context'], json);
+  viewChars.set(lean, json.length + (summary?.length ?? 0));
+  return lean;
+}
+
+/** Of an answer as JSON, without reading it. */
+export const charsOf = (view: StepView | undefined): number => (view && viewChars.get(view)) ?? 0;
+
+/** Characters of the answers of others that the output of one step has. */
+const TOGETHER_CHARS = 2 * 1024 * 1024;
+/** In place of one for which there is no room: the step that gave it has it. */
+export const LEFT_OUT = { left_out: true };
+
+/** Whether there is room for one more answer of so many characters. */
+export function roomTogether(): (chars: number) => boolean {
+  let left = TOGETHER_CHARS;
+  return (chars) => {
+    if (chars > left) return false;
+    left -= chars;
+    return true;
+  };
 }
 
 /** What a run that goes on needs of a step, which of an ended one is its result. */

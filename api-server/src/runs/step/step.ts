@@ -11,6 +11,7 @@ import type { ModelLabel } from '../cost/model-label.ts';
 import type { Counter, RunWrites, Write } from '../state/records.ts';
 import { countUse } from './attempt-use.ts';
 import { notePart, noteAttempt } from './step-times.ts';
+import { withinRoom } from './answer-room.ts';
 import { retryDelay } from './retry.ts';
 import { noteEnd, noteSkip } from './step-notes.ts';
 import { endSpan, startSpan } from './step-span.ts';
@@ -42,6 +43,7 @@ export interface StepOutcome {
 
 /** Runs one executor step from `when` to the gate. Throws `Stopped` for a shutdown, and for nothing else that is expected. */
 export async function runStep(deps: StepDeps, ctx: StepContext): Promise<StepOutcome> {
+  await deps.templates.turn();
   const condition = await evaluateWhen(deps, ctx, ctx.step.when);
   if (condition === 'skip') return skipped(deps, ctx);
   const kind = deps.kinds.get(ctx.step.executor);
@@ -139,7 +141,7 @@ async function attempts(
     const { run, name, iteration } = begun;
     if (signal.aborted) return failure('cancelled', 'stopped');
     const startedAt = deps.now();
-    const performed = await prepared.perform({
+    const said = await prepared.perform({
       idempotencyKey: `${run.id}/${name}/${iteration}/${begun.attempt}`,
       iteration,
       previous,
@@ -150,6 +152,7 @@ async function attempts(
       step: { id: begun.row.id, startedAt: begun.row.startedAt },
       store: (writes) => deps.flush(run, writes),
     });
+    const performed = withinRoom(run, said);
     noteAttempt(begun, performed, [startedAt, deps.now()], stopReason(signal));
     countUse(deps.priceOf, begun, performed);
     if (performed.ok || signal.aborted) return performed;

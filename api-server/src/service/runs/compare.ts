@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createRest } from '@signalbox/crds/process/rest';
 import { unifiedDiff } from '../../analytics/text-diff.ts';
 import type { Comparison, StepComparison } from '../views/comparison.ts';
 import type { RunLine } from '../views/run.ts';
@@ -18,16 +18,17 @@ export interface Compared {
 
 type Pair = Pick<StepComparison, 'step_name' | 'a' | 'b'>;
 
-/** Compares two runs step by step, the steps being matched by their names. Between two diffs other work has its turn. */
+/** Compares two runs step by step, the steps being matched by their names. Between two steps other work has its turn. */
 export async function compare(a: Compared, b: Compared): Promise<Comparison> {
   const steps: StepComparison[] = [];
+  const rest = createRest();
   let left = MOST_MS;
   for (const pair of pairs(a.steps, b.steps)) {
     const began = performance.now();
     const output_diff = outputDiff(pair, left > 0 ? MOST_CHANGES : 0);
     left -= performance.now() - began;
     steps.push({ ...pair, ...deltas(pair), output_diff });
-    if (output_diff) await nextTurn();
+    await rest();
   }
   return { runs: [a.line, b.line], steps };
 }

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { isTerminal, type RunStatus } from '../../../runs/state/model.ts';
 import type { ChildOutcome } from '../../../runs/run/sub-run.ts';
+import { LEFT_OUT, roomTogether } from '../../../runs/state/held.ts';
 import { withTexts } from '../bodies/run-bodies.ts';
 import type { Tables } from '../../db/schema.ts';
 
@@ -17,9 +18,10 @@ export async function readOutcome(db: Kysely<Tables>, runId: string): Promise<Ch
     .select(['run_id', 'step_name', 'output'])
     .where('run_id', '=', runId)
     .execute();
+  const hasRoom = roomTogether();
   const outputs = (await withTexts(db, steps)).map(({ step_name, output }) => [
     step_name,
-    output === null ? {} : JSON.parse(output),
+    hasRoom(output?.length ?? 0) ? JSON.parse(output ?? '{}') : LEFT_OUT,
   ]);
   return {
     runId,

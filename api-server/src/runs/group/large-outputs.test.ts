@@ -1,0 +1,67 @@
+import { afterEach, expect, test } from 'vitest';
+import { createWorld, sure, type World } from '../fixtures/engine.ts';
+
+let world: World;
+afterEach(() => world.close());
+
+const TEXT = 'x'.repeat(900_000);
+const items = (count: number) => ({ metadata: { items: Array.from({ length: count }, (_, at) => at) } });
+const each = (step: string) =>
+  `name: p\nsteps:\n  - name: each\n    fan_out: {over: metadata.items, join: any_must_pass, max_parallel: 1, step: ${step}}\n`;
+const ASKS = '{executor: gateway, agent: a, prompt_template: hi}';
+
+test('the output of a group has as many outputs of its branches as there is room for, and says which it has not', async () => {
+  const after =
+    '  - {name: after, executor: gateway, agent: a, prompt_template: "{{#each steps.each.output.branches}}{{summary}}{{output.at}} {{/each}}"}\n';
+  let at = 0;
+  world = await createWorld({
+    pipelines: [each(ASKS) + after],
+    agents: { a: () => ({ ...sure(0.9), text: at === 2 ? 'short' : TEXT, at: at++ }) },
+  });
+  const run = await world.run('p', items(5));
+  expect(run.run.status).toBe('completed');
+  expect(run.step('after').rawResponse?.prompt).toBe('looked0 looked1 looked2   ');
+  expect(run.step('each').output).toMatchObject({
+    branches: [{ output: { at: 0 } }, { output: { at: 1 } }, { output: { at: 2 } }, LEFT_OUT, LEFT_OUT],
+  });
+  expect(run.step('each/4').output).toMatchObject({ at: 4, text: TEXT });
+  expect(run.events).toContain('output_left_out');
+});
+
+const LEFT_OUT = { status: 'completed', summary: null, output: { left_out: true } };
+
+test('the output of a sub-run has as many outputs of its steps as there is room for', async () => {
+  world = await createWorld({
+    pipelines: [
+      each(ASKS).replace('name: p', 'name: child'),
+      'name: p\nsteps:\n  - {name: below, executor: pipeline, pipeline: child}\n',
+    ],
+    agents: { a: () => ({ ...sure(0.9), text: TEXT }) },
+  });
+  const run = await world.run('p', items(3));
+  const { steps } = run.step('below').output as { steps: Record<string, object> };
+  expect(Object.entries(steps).map(([name, output]) => [name, 'left_out' in output])).toEqual([
+    ['each/0', false],
+    ['each/1', false],
+    ['each/2', true],
+    ['each', true],
+  ]);
+});
+
+test('the answers of a run have so much room; what is answered beyond is no answer, and nothing of it is kept', async () => {
+  world = await createWorld({
+    pipelines: [each(ASKS)],
+    agents: { a: () => ({ ...sure(0.9), text: TEXT }) },
+  });
+  const run = await world.run('p', items(30));
+  const ended = run.steps.filter(({ stepName }) => stepName !== 'each').map(({ status }) => status);
+  const kept = ended.indexOf('failed');
+  expect(kept).toBeGreaterThan(5);
+  expect(kept).toBeLessThan(20);
+  expect(ended.slice(kept).every((status) => status === 'failed')).toBe(true);
+  expect(run.step('each/29')).toMatchObject({
+    error: { type: 'output_invalid', message: 'the answers of this run take more than 16 MiB together' },
+    output: null,
+  });
+  expect(JSON.stringify(run.step('each/29')).length).toBeLessThan(10_000);
+});
