@@ -11,7 +11,7 @@ import fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import type { AuthConfig, Config } from '../config/config.ts';
-import type { Caller } from './auth/caller.ts';
+import { type Caller, forCaller } from './auth/caller.ts';
 import type { EventStream } from './event-stream.ts';
 import { toAnswer } from './errors.ts';
 import { type AuthFailure, bearerGuard, type GuardDeps, readBearer } from './auth/guard.ts';
@@ -166,7 +166,7 @@ function addRoute(app: FastifyInstance, route: Route, { guard, auth }: { guard: 
     url: route.url,
     schema: schemaOf(route),
     exposeHeadRoute: route.method === 'GET' && !isPage,
-    onRequest: isPage ? sessionGuard(auth, route) : bearerGuard(guard, route.role),
+    onRequest: [isPage ? sessionGuard(auth, route) : bearerGuard(guard, route.role), forCaller],
     ...(route.unreadable && { onError: unreadableTo(route.unreadable) }),
     handler: (request, reply) => {
       reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');

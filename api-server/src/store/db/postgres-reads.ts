@@ -4,7 +4,10 @@ import pg from 'pg';
 import { postgres } from './dialect.ts';
 import { type Answer, connectionSettings, kyselyOver, prepare, type Query, serversOwn } from './postgres-connection.ts';
 import type { Tables } from './schema.ts';
+import { createGate } from './turns.ts';
 
+/** Queries that may wait for a connection. */
+const MAX_WAITING = 256;
 const READ_LIMITS = { statement: 30_000, lock: 10_000 };
 
 export function openPool(url: string, max: number): pg.Pool {
@@ -31,9 +34,12 @@ export interface LongReads {
 
 export function openLongReads({ url, connections, cancelBy }: LongReadsOptions): LongReads {
   const pool = openPool(url, connections);
+  const gate = createGate({ places: connections, maxWaiting: MAX_WAITING });
   return {
     reader: (signal) =>
-      kyselyOver((query) => untilAborted(read(pool, query, { signal, cancelBy }), signal), { transactions: false }),
+      kyselyOver((query) => gate(signal, () => untilAborted(read(pool, query, { signal, cancelBy }), signal)), {
+        transactions: false,
+      }),
     end: () => pool.end(),
   };
 }

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { forAsker } from '@signalbox/crds/process/asker';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Database } from './database.ts';
@@ -74,6 +75,28 @@ test('a page that asks for much does not hold up who asks for one thing', async 
   const asked = [1, 2, 3, 4, 5, 6].map((n) => count(LONG, heavy).then(() => ended.push(`heavy ${n}`)));
   await Promise.all([...asked, count(2).then(() => ended.push('light'))]);
   expect(ended.indexOf('light')).toBeLessThan(4);
+});
+
+test('who asks for much in many requests does not hold up another, and is who is refused where too many wait', async () => {
+  open({ threads: 1, maxWaiting: 6 });
+  const ended: string[] = [];
+  const ask = (name: string, to: number) =>
+    forAsker(name, () => count(to, new AbortController().signal)).then(
+      () => ended.push(name),
+      () => ended.push(`${name} is refused`),
+    );
+  await Promise.all([...Array.from({ length: 7 }, () => ask('greedy', LONG)), ask('ana', 2), ask('ben', 2)]);
+  expect(ended).toEqual([
+    'greedy is refused',
+    'greedy is refused',
+    'greedy',
+    'ana',
+    'ben',
+    'greedy',
+    'greedy',
+    'greedy',
+    'greedy',
+  ]);
 });
 
 test('what gives up has its answer at once and the next has its turn', async () => {

@@ -13,6 +13,7 @@ import type { DatabaseLocation } from './database.ts';
 import type { ThreadAnswer, ThreadFault, ThreadMessage, ThreadTask } from './reader-worker.ts';
 import type { Tables } from './schema.ts';
 import type { TextPage, TextShape } from './texts/text-page.ts';
+import { busy, createTurns, gaveUp, ownerOf, type Waiting } from './turns.ts';
 
 /** Queries that may wait for the thread; the page of insights asks for about fifteen. */
 const MAX_WAITING = 256;
@@ -50,17 +51,16 @@ interface Options {
 /** What a thread answers that did not fail. */
 type Read = Exclude<ThreadAnswer, { error: unknown }>;
 
-interface Waiting {
+interface Asked extends Waiting {
   task: ThreadTask;
   resolve(read: Read): void;
-  reject(error: unknown): void;
 }
 
 /** One thread, started with its first query. */
 interface Thread {
   /** The query that it works on. */
-  readonly current: Waiting | null;
-  run(query: Waiting): void;
+  readonly current: Asked | null;
+  run(query: Asked): void;
   /** The answer is not wanted any more. */
   giveUp(): void;
   close(): Promise<void>;
@@ -72,29 +72,29 @@ interface Thread {
  */
 export function createReaderThreads(options: Options): ReaderThreads {
   const { at, threads = THREADS, timeoutMs = TIMEOUT_MS, maxWaiting = MAX_WAITING, idleMs = IDLE_MS } = options;
-  const queue = createTurns();
+  const queue = createTurns<Asked>(maxWaiting);
   let closed = false;
   const next = () => {
     for (const thread of pool) {
-      const query = thread.current === null ? queue.take() : undefined;
+      const query = thread.current === null ? queue.take() : null;
       if (query) thread.run(query);
     }
   };
   const pool = Array.from({ length: threads }, () => createThread(at, { free: next, idleMs }));
   const query = async <T extends Read>(task: ThreadTask, caller: AbortSignal): Promise<T> => {
-    if (closed || queue.size() >= maxWaiting) throw busy();
+    if (closed) throw busy();
     if (caller.aborted) throw gaveUp(caller.reason);
     const { promise, resolve, reject } = Promise.withResolvers<Read>();
-    const entry: Waiting = { task, resolve, reject };
+    const entry: Asked = { task, resolve, reject, owner: ownerOf(caller) };
     const giveUp = () => {
-      queue.leave(caller, entry);
+      queue.leave(entry);
       for (const thread of pool) if (thread.current === entry) thread.giveUp();
       reject(gaveUp(caller.reason));
     };
     // Both end with the query: what they hold would keep its rows in memory.
     const timer = setTimeout(giveUp, timeoutMs);
     caller.addEventListener('abort', giveUp);
-    queue.add(caller, entry);
+    queue.add(entry);
     next();
     try {
       return (await promise) as T;
@@ -119,36 +119,9 @@ export function createReaderThreads(options: Options): ReaderThreads {
   };
 }
 
-/** What waits, by who asked for it; whoever had a turn goes to the end. */
-function createTurns() {
-  const waiting = new Map<AbortSignal, Waiting[]>();
-  return {
-    size: () => waiting.values().reduce((sum, own) => sum + own.length, 0),
-    add: (caller: AbortSignal, entry: Waiting) => {
-      const own = waiting.get(caller);
-      if (own) own.push(entry);
-      else waiting.set(caller, [entry]);
-    },
-    take: (): Waiting | undefined => {
-      const [first] = waiting;
-      if (!first) return undefined;
-      const [caller, own] = first;
-      const entry = own.shift();
-      waiting.delete(caller);
-      if (own.length > 0) waiting.set(caller, own);
-      return entry;
-    },
-    leave: (caller: AbortSignal, entry: Waiting) => {
-      const own = waiting.get(caller)?.filter((one) => one !== entry) ?? [];
-      if (own.length > 0) waiting.set(caller, own);
-      else waiting.delete(caller);
-    },
-  };
-}
-
 function createThread(at: DatabaseLocation, { free, idleMs }: { free(): void; idleMs: number }): Thread {
   let worker: Worker | null = null;
-  let current: Waiting | null = null;
+  let current: Asked | null = null;
   let idle: NodeJS.Timeout | undefined;
   const end = async () => {
     const ending = worker;
@@ -156,7 +129,8 @@ function createThread(at: DatabaseLocation, { free, idleMs }: { free(): void; id
     ending?.removeAllListeners('exit');
     await ending?.terminate();
   };
-  const settle = (how: (query: Waiting) => void) => {
+  const settle = (how: (query: Asked) => void) => {
+    clearTimeout(idle);
     const query = current;
     current = null;
     if (query) how(query);
@@ -202,9 +176,6 @@ function createThread(at: DatabaseLocation, { free, idleMs }: { free(): void; id
     },
   };
 }
-
-const busy = () => new AppError('unavailable', 'too many statistics are asked for at once; try again');
-const gaveUp = (cause: unknown) => new AppError('unavailable', 'the statistics took too long', { cause });
 
 const errorOf = ({ error, type }: ThreadFault) => (type ? new AppError(type, error) : new Error(error));
 

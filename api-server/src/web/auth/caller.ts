@@ -1,3 +1,5 @@
+import { forAsker } from '@signalbox/crds/process/asker';
+import type { onRequestHookHandler } from 'fastify';
 import type { TokenRole } from '../../config/config.ts';
 import type { TokenLimit } from './token-limit.ts';
 
@@ -25,6 +27,9 @@ export function permits(role: TokenRole, needed: RouteRole): boolean {
   if (role === 'reload' || needed === 'reload') return role === needed || role === 'admin';
   return RANK[role] >= RANK[needed];
 }
+
+/** After the guard: what is read for the request takes turns with what others ask for. */
+export const forCaller: onRequestHookHandler = ({ caller }, _reply, done) => forAsker(caller.name, done);
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -4,7 +4,7 @@ import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import { AppError, ERROR_STATUS, errorBody } from '@signalbox/crds';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiDescription } from '../openapi.ts';
-import type { RouteRole } from './caller.ts';
+import { forCaller, type RouteRole } from './caller.ts';
 import { csrfRefused, hasCredentials, type PageAuth } from './page-auth.ts';
 
 /** `describe` makes what `/openapi.json` answers. */
@@ -44,6 +44,7 @@ export async function uiScope(
       throw withStatus(error);
     }
   });
+  app.addHook('onRequest', forCaller);
   app.addHook('preHandler', async (request, reply) => {
     if (isRead(request)) return undefined;
     const isLogin = roleOf(request) === 'none';
