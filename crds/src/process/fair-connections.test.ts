@@ -151,6 +151,26 @@ test('of clients that do not end their bodies the oldest is cut where they are t
   await expect.poll(() => said).toContain('all');
 });
 
+test('of clients that take nothing of their answers those that leave most are cut where it is too much', async () => {
+  const closed: string[] = [];
+  const unreadBytes = 25_000_000;
+  const port = await serve(
+    ({ socket, url = '' }, response) => {
+      socket.once('close', () => closed.push(url));
+      response.end('x'.repeat(Number(url.slice(1)) * 1_000_000));
+    },
+    { unreadBytes },
+  );
+  const [least] = ['/20', '/40', '/30'].map((url) => {
+    const socket = client(port);
+    socket.write(get(url));
+    return socket;
+  });
+  await expect.poll(() => closed.toSorted(), { timeout: 10_000 }).toEqual(['/30', '/40']);
+  least?.resume();
+  await expect.poll(() => least?.bytesRead, { timeout: 10_000 }).toBeGreaterThan(20_000_000);
+});
+
 test('a connection whose client leaves has none of its other requests handled', async () => {
   const begun: string[] = [];
   const port = await serve((request) => void begun.push(request.url ?? ''));

@@ -14,6 +14,9 @@ import { createUnfinished, type Unfinished } from './unfinished.ts';
 
 /** How long an answer may wait for a client that takes nothing of it. */
 const UNREAD_MS = 60_000;
+/** Of all answers that clients have not taken, and how often they are counted. */
+const UNREAD_BYTES = 128 * 1024 * 1024;
+const LOOK_MS = 500;
 /** Requests of one connection that wait for the answer before theirs. */
 const MAX_WAITING = 100;
 
@@ -23,12 +26,14 @@ interface FairOptions extends Pick<ServerOptions, 'shouldUpgradeCallback'> {
   unreadMs?: number;
   /** Of all bodies that are not complete. */
   unfinishedBytes?: number;
+  /** Of all answers that clients have not taken. */
+  unreadBytes?: number;
 }
 
 /** Every HTTP server of this project: no client takes it from the others, by being slow or by being fast. */
 export function fairServer(
   listener: RequestListener,
-  { tls, unreadMs = UNREAD_MS, unfinishedBytes, ...options }: FairOptions = {},
+  { tls, unreadMs = UNREAD_MS, unfinishedBytes, unreadBytes = UNREAD_BYTES, ...options }: FairOptions = {},
 ): Server {
   const bodies = createUnfinished<IncomingMessage>(({ socket }) => socket.destroy(), unfinishedBytes);
   const fairly: RequestListener = (request, response) => {
@@ -41,9 +46,16 @@ export function fairServer(
     : createServer({ ...SLOW_CLIENTS, ...options }, fairly);
   // Else Node answers these by itself, any number of them in one turn.
   server.on('checkExpectation', fairly);
-  server.on(tls ? 'secureConnection' : 'connection', readInPieces);
+  const sockets = new Set<Socket>();
+  server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    readInPieces(socket);
+  });
   server.on('connection', noteNewcomer);
   cutUnread(server, unreadMs);
+  const looking = setInterval(() => boundUnread(sockets, unreadBytes), LOOK_MS).unref();
+  server.once('close', () => clearInterval(looking));
   return server;
 }
 
@@ -149,4 +161,15 @@ function cutUnread(server: Server, milliseconds: number): void {
     const isIdle = socket.timeout !== milliseconds;
     if (isIdle || socket.writableLength > 0) socket.destroy();
   });
+}
+
+/** Closes the connections that left most unread. */
+function boundUnread(sockets: ReadonlySet<Socket>, maxBytes: number): void {
+  let sum = sockets.values().reduce((all, { writableLength }) => all + writableLength, 0);
+  if (sum <= maxBytes) return;
+  for (const socket of [...sockets].toSorted((a, b) => b.writableLength - a.writableLength)) {
+    if (sum <= maxBytes) return;
+    sum -= socket.writableLength;
+    socket.destroy();
+  }
 }
