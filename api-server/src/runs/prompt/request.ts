@@ -1,3 +1,4 @@
+import { nestsDeeper } from '@signalbox/crds';
 import type { Failure, HttpCall } from '../state/executor.ts';
 import { renderJson, renderText, type Rendering, within } from './rendering.ts';
 
@@ -42,10 +43,14 @@ function requestHeaders(headers: unknown, body: string | null): Record<string, s
   return { ...type, ...Object.fromEntries(own) };
 }
 
+/** Levels of a body, as of an answer: what is deeper cannot be written again. */
+const MAX_DEPTH = 100;
+
 /** A body as templates and expressions see it: JSON where it is JSON, else its text. */
 export function parseBody(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    const value: unknown = JSON.parse(text);
+    return nestsDeeper(value, MAX_DEPTH) ? text : value;
   } catch {
     return text;
   }
