@@ -60,8 +60,8 @@ const CANCEL_LOOK_MS = 100;
 
 const DRAIN_LOOK_MS = 100;
 
-/** Of all runs that have not ended: half of what the process may use. */
-const MAX_HELD_BYTES = getHeapStatistics().heap_size_limit / 2;
+/** Of all runs that have not ended: what they put out lies outside of the heap, which work fills beside it. */
+const MAX_HELD_BYTES = getHeapStatistics().heap_size_limit / 3;
 
 /** Of the sub-runs of one run. */
 const MAX_BYTES_BELOW = MAX_HELD_BYTES / 8;
