@@ -15,6 +15,7 @@ export const VIEW_KEYS = [
   'model',
   'source',
   'team',
+  'teamless',
   'last',
   'since',
   'until',

@@ -34,6 +34,11 @@ export const RunsQuery = z
     status: anyOf(RUN_STATUSES).optional(),
     pipeline: line().optional(),
     team: line().optional(),
+    /** Only runs without a team, or only those with one. */
+    teamless: z
+      .enum(['true', 'false'])
+      .transform((text) => text === 'true')
+      .optional(),
     stage: z.enum(STAGES).optional(),
     severity: line().optional(),
     q: line().optional(),

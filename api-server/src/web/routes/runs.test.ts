@@ -101,6 +101,8 @@ describe.each(['by their rows', 'by the search'])('filters %s', (way) => {
     ['status=escalated&status=running', [4, 3]],
     ['pipeline=disk', [4, 1]],
     ['team=infra', [1]],
+    ['teamless=false', [1]],
+    ['teamless=true&status=completed', [2]],
     ['stage=testing', [1]],
     ['severity=critical', [2]],
     ['source=alert_router', [2]],

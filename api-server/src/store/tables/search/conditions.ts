@@ -14,12 +14,14 @@ const EQUAL = {
   fingerprint: 'runs.fingerprint',
 } as const;
 
-/** What no fact of an ended run says: its time, its parent, whom it waits for, and who looks at it. */
-export function beyondFacts(query: RunQuery, { since, until, parent, waiting, attention }: RunFilter): RunQuery {
+/** What no fact of an ended run says: its time, its parent, that it has no team, whom it waits for, and who looks at it. */
+export function beyondFacts(query: RunQuery, filter: RunFilter): RunQuery {
+  const { since, until, parent, teamless, waiting, attention } = filter;
   let asked = query;
   if (since !== undefined) asked = asked.where('runs.triggered_at', '>=', since);
   if (until !== undefined) asked = asked.where('runs.triggered_at', '<', until);
   if (parent !== undefined) asked = asked.where('runs.parent_run_id', '=', parent);
+  if (teamless !== undefined) asked = asked.where('runs.team', teamless ? 'is' : 'is not', null);
   if (waiting !== undefined) asked = asked.where('runs.waiting_on', waiting ? 'is not' : 'is', null);
   if (attention === undefined) return asked;
   return asked.where('runs.id', 'in', ({ selectFrom }) =>

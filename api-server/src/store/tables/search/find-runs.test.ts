@@ -73,6 +73,12 @@ const CASES: [RunFilter, (run: RunOf) => boolean][] = [
   [{}, () => true],
   [{ team: 'infra' }, ({ team }) => team === 'infra'],
   [{ team: 'infra', severity: 'critical' }, ({ team, severity }) => team === 'infra' && severity === 'critical'],
+  [{ teamless: true }, ({ team }) => team === null],
+  [{ teamless: false, status: ['failed'] }, ({ team, status }) => team !== null && status === 'failed'],
+  [
+    { teamless: true, q: 'west', since: START + DAY_MS },
+    ({ team, n, triggered }) => team === null && n % 2 === 1 && triggered >= START + DAY_MS,
+  ],
   [{ status: ['failed', 'running'] }, ({ status }) => status === 'failed' || status === 'running'],
   [{ status: ['failed'], pipeline: 'disk' }, ({ status, pipeline }) => status === 'failed' && pipeline === 'disk'],
   [{ agent: 'finder' }, ({ agent }) => agent === 'finder'],

@@ -21,7 +21,14 @@ interface Asked extends Omit<PageOfRuns, 'order'> {
 }
 
 /** Filters that are no fact of a run: by time, and by what changes after its end. */
-const NO_FACTS: ReadonlySet<string> = new Set<keyof RunFilter>(['since', 'until', 'attention', 'parent', 'waiting']);
+const NO_FACTS: ReadonlySet<string> = new Set<keyof RunFilter>([
+  'since',
+  'until',
+  'attention',
+  'parent',
+  'teamless',
+  'waiting',
+]);
 /** One of these alone is answered by an index in the order of the list. */
 const INDEXED: ReadonlySet<string> = new Set<keyof RunFilter>(['status', 'pipeline']);
 
@@ -198,7 +205,7 @@ const TRIGGERED = sql<number>`(select triggered_at from runs where runs.seq = ru
 
 /** Matching runs that the search knows, also those that it got to know since the others were read. */
 async function searched(db: Kysely<Tables>, filter: RunFilter) {
-  const { since, until, parent, waiting, attention } = filter;
+  const { since, until, parent, teamless, waiting, attention } = filter;
   const [facts, words] = [askedFacts(filter), askedWords(filter.q ?? '')];
   const { matches, rows } = dialectOf(db).searched;
   const every = sql<Tables['run_search']>`${sql.table(rows)}`.as<'run_search'>(sql`run_search`);
@@ -217,10 +224,10 @@ async function searched(db: Kysely<Tables>, filter: RunFilter) {
     const is = sql<boolean>`(run_search.rowid < ${first} or ${TRIGGERED} < ${until})`;
     query = query.where('run_search.rowid', '<=', whole(last)).where(is);
   }
-  if ([parent, waiting, attention].every((asked) => asked === undefined)) return query;
+  if ([parent, teamless, waiting, attention].every((asked) => asked === undefined)) return query;
   return query.where(({ exists, selectFrom }) => {
     const row = selectFrom('runs').select('runs.id').whereRef('runs.seq', '=', 'run_search.rowid');
-    return exists(beyondFacts(row as unknown as RunQuery, { parent, waiting, attention }));
+    return exists(beyondFacts(row as unknown as RunQuery, { parent, teamless, waiting, attention }));
   });
 }
 

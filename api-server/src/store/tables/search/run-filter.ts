@@ -8,6 +8,8 @@ export interface RunFilter {
   status?: readonly RunStatus[];
   pipeline?: string;
   team?: string;
+  /** Only runs without a team, or only those with one. */
+  teamless?: boolean;
   stage?: Stage;
   severity?: string;
   source?: string;

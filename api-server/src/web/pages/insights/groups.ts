@@ -14,6 +14,12 @@ interface At {
 /** Rows of a table, the busiest. */
 export const MOST_ROWS = 50;
 
+/** Rows that a narrow screen shows before it is asked for all (10-insights.css). */
+const UNFOLDED = 8;
+
+/** How many rows there are, where that is more than a narrow screen shows. */
+export const foldOf = (rows: number): string | null => (rows > UNFOLDED ? count(rows) : null);
+
 /** What teams, agents and models used. Teams count runs, agents and models count executions. */
 export const groupsOf = (insights: Insights, at: At) =>
   allGroups(insights, at).map((group) => ({ ...group, ...busiest(group.rows) }));
@@ -21,6 +27,7 @@ export const groupsOf = (insights: Insights, at: At) =>
 /** Definitions and backends choose names: there may be any number. */
 export const busiest = <T>(rows: readonly T[]) => ({
   rows: rows.slice(0, MOST_ROWS),
+  folds: foldOf(Math.min(MOST_ROWS, rows.length)),
   left: rows.length > MOST_ROWS ? count(rows.length - MOST_ROWS) : null,
 });
 
@@ -82,7 +89,7 @@ function teamRows(pipelines: Insights['pipelines'], { query, scope }: At) {
       return {
         name: team ?? 'no team',
         href: team === null ? null : insightsPath({ ...query, team }),
-        runsHref: team === null ? null : paths.runs({ ...scope, team }),
+        runsHref: paths.runs({ ...scope, ...(team === null ? { teamless: 'true' } : { team }) }),
         count: count(runs),
         tokens: amount(sum(parts.map((part) => part.tokens.total))),
         cost: total === null ? '–' : money(total, parts[0]?.cost.currency ?? ''),

@@ -159,6 +159,7 @@ test('teams, agents and models stand with what they used, and lead to the runs b
   ]);
   expect(groups[1]?.rows[0]?.runsHref).toContain('agent=investigator');
   expect(groups[0]?.rows[0]?.href).toContain('team=shop');
+  expect(groups[0]?.rows[1]?.runsHref).toContain('teamless=true');
 });
 
 test('a chart begins where the data begins, and escalated runs have a colour of their own', async () => {

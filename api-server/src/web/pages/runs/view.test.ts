@@ -35,6 +35,13 @@ test('a time that is asked for shows as a filter that can be taken away, and wha
   expect(filtered).toBe(true);
 });
 
+test('runs without a team are a filter with a word', () => {
+  const filters = readFilters({ teamless: 'true' });
+  expect(toRunsQuery(filters, NOW)).toMatchObject({ teamless: true });
+  expect(view({ filters }).bar.chips).toMatchObject([{ label: 'Without a team', href: '/ui/runs' }]);
+  expect(readFilters({ teamless: 'maybe' })).toEqual({ page: 1 });
+});
+
 test('several statuses are one filter, whether repeated or separated by commas', () => {
   for (const status of ['failed,aborted', ['failed', 'aborted']])
     expect(toRunsQuery(readFilters({ status }), NOW)).toMatchObject({ status: ['failed', 'aborted'] });

@@ -36,6 +36,7 @@ test('a team stands with its budget and its use, against how much of the month i
     ['No team', '$2.00', '–', undefined, undefined],
   ]);
   expect(rows[0]?.runsHref).toBe('/ui/runs?team=payments&stage=production&since=2026-11-01T00%3A00%3A00.000Z');
+  expect(rows.at(-1)?.runsHref).toContain('teamless=true&stage=production');
   expect(rows[0]?.use?.width).toBe(100);
 });
 

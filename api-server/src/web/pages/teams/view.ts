@@ -45,7 +45,7 @@ function teamRow(use: Team, { currency, passed, since }: At) {
   return {
     name: team ?? 'No team',
     href: team === null ? null : paths.insights({ team, time_range: '30d' }),
-    runsHref: team === null ? null : paths.runs({ team, stage: 'production', since }),
+    runsHref: paths.runs({ ...(team === null ? { teamless: 'true' } : { team }), stage: 'production', since }),
     runs: count(use.runs),
     tokens: amount(use.input_tokens + use.output_tokens),
     cost: use.cost === null ? '–' : money(use.cost, currency),

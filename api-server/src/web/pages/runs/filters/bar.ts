@@ -33,6 +33,7 @@ const SPAN_WORDS: Record<string, string> = {
   '30d': 'Last 30 days',
 };
 const replayWords = (value: string): string => (value === 'true' ? 'Only replays' : 'Without replays');
+const teamWords = (value: string): string => (value === 'true' ? 'Without a team' : 'With a team');
 const warningWords = (value: string): string => (value === 'true' ? 'With warnings' : 'Without warnings');
 
 const ORDER_WORDS: Record<string, string> = {
@@ -78,6 +79,7 @@ export function barView(filters: Filters, pipelines: string[]) {
         chosen: filters.last,
         words: (span) => SPAN_WORDS[span] ?? span,
       }),
+      withOrWithout(select('teamless', 'Team or none', { known: FLAGS, chosen: filters.teamless, words: teamWords })),
       withOrWithout(select('warnings', 'Warnings', { known: FLAGS, chosen: filters.warnings, words: warningWords })),
       withOrWithout(select('replay', 'Replays', { known: FLAGS, chosen: filters.replay, words: replayWords })),
     ],
@@ -109,6 +111,7 @@ const CHIP_WORDS: Partial<Record<FilterKey, (value: string) => string>> = {
   q: (value) => `“${value}”`,
   status: statusWords,
   attention: (value) => `attention: ${value.split(',').join(' or ')}`,
+  teamless: teamWords,
   warnings: warningWords,
   replay: replayWords,
   last: (value) => SPAN_WORDS[value] ?? value,
