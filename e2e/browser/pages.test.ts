@@ -382,6 +382,18 @@ test.each(LOOKS)('every page is readable: $theme at $width px', async (look) => 
   expect(complaints).toEqual([]);
 });
 
+test('every figure of a row leads to the runs behind it, its name to what it is about', async () => {
+  const { page, complaints } = await visit();
+  const row = page.locator('tr', { has: page.getByRole('rowheader', { name: 'held' }) });
+  await page.goto('/ui/insights');
+  await row.getByRole('cell').last().click();
+  await page.waitForURL(/\/ui\/runs\?.*pipeline=held/);
+  await page.goto('/ui/insights');
+  await row.getByRole('rowheader').getByRole('link').click();
+  await page.waitForURL('**/ui/pipelines/held');
+  expect(complaints).toEqual([]);
+});
+
 test('the state of an object leads to its definition, and the list can be narrowed to what needs someone', async () => {
   const { page, complaints } = await visit();
   await page.goto('/ui/sync');

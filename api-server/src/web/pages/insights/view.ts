@@ -6,7 +6,7 @@ import type { FirstRun } from '../runs/first-run.ts';
 import { plural } from '../runs/row.ts';
 import { charts } from './charts.ts';
 import { accuracyOf, amount, cost, figureTiles, labelsText, unpricedNote } from './figures.ts';
-import { groupsOf } from './groups.ts';
+import { foldOf, groupsOf } from './groups.ts';
 import { beforeText, choices, insightsPath, narrowing, rangeText } from './filters.ts';
 
 export interface InsightsInput {
@@ -44,6 +44,7 @@ export function insightsView({ insights, query, loaded, first }: InsightsInput) 
       .toSorted((a, b) => b.runs_total - a.runs_total)
       .slice(0, SHOWN)
       .map((stats) => pipelineRow(stats, { scope, loaded })),
+    folds: foldOf(Math.min(SHOWN, pipelines.length)),
     more: pipelines.length > SHOWN ? plural(pipelines.length - SHOWN, 'pipeline') : null,
     groups: groupsOf(insights, { query, scope }),
   };
@@ -80,8 +81,7 @@ function pipelineRow(stats: PipelineStatistics, { scope, loaded }: RowContext) {
     waiting: duration(stats.duration_seconds.waiting_p95),
     tokens: amount(stats.tokens.total),
     cost: cost(stats),
-    costNote: unpricedNote(stats),
     accuracy: percent(accuracyOf(stats)),
-    marked: labelsText(stats),
+    note: [labelsText(stats), unpricedNote(stats)].filter((text) => text !== null).join('; '),
   };
 }
