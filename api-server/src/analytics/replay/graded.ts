@@ -65,12 +65,29 @@ export interface Pair {
   candidate: Execution | null;
 }
 
-/** Grades one sample by what is stored now: marks may have come since the batch ran. */
-export function grade({ sample, recorded, candidate }: Pair): Graded {
+/** What the labels of a sample are made of. */
+interface Labelled {
+  sample: Pick<ReplaySample, 'pinned' | 'outcome' | 'labelSource' | 'judgement'>;
+  recorded: Pick<Execution, 'outcome' | 'labelSource'> | null;
+  candidate: Pick<Execution, 'mark' | 'deterministicPassed'> | null;
+}
+
+function labelsIn({ sample, recorded, candidate }: Labelled) {
   const own = recordedLabelOf(sample, recorded);
   const recordedLabel = labelOf(own.outcome);
   const judged = judgementOf(sample, recordedLabel);
-  const said = candidateLabelOf(candidate, judged.verdict);
+  return { own, recordedLabel, judged, said: candidateLabelOf(candidate, judged.verdict) };
+}
+
+/** How an answer compares with the recorded one; null while one of them has no label. */
+export function changeIn(labelled: Labelled): Change | null {
+  const { recordedLabel, said } = labelsIn(labelled);
+  return changeOf(recordedLabel, said?.label ?? null);
+}
+
+/** Grades one sample by what is stored now: marks may have come since the batch ran. */
+export function grade({ sample, recorded, candidate }: Pair): Graded {
+  const { own, recordedLabel, judged, said } = labelsIn({ sample, recorded, candidate });
   return {
     sample,
     recorded,
@@ -88,13 +105,13 @@ export function grade({ sample, recorded, candidate }: Pair): Graded {
 }
 
 /** A pinned label stays; any other is the one of now, and the one of the launch where the execution is gone. */
-function recordedLabelOf({ pinned, outcome, labelSource }: ReplaySample, recorded: Execution | null) {
+function recordedLabelOf({ pinned, outcome, labelSource }: Labelled['sample'], recorded: Labelled['recorded']) {
   if (pinned || recorded === null) return { outcome, source: labelSource };
   return { outcome: recorded.outcome, source: recorded.labelSource };
 }
 
 /** A verdict compares with a correct answer; it says nothing once the label is another one. */
-function judgementOf({ judgement }: ReplaySample, recordedLabel: Label | null) {
+function judgementOf({ judgement }: Labelled['sample'], recordedLabel: Label | null) {
   if (judgement === null) return { verdict: null, skipped: null };
   if (judgement.verdict === null || recordedLabel === 1) return judgement;
   const skipped: JudgeSkip =
@@ -104,7 +121,7 @@ function judgementOf({ judgement }: ReplaySample, recordedLabel: Label | null) {
 
 /** A person first, then a failed check, then the judge (Orchestration 3). */
 function candidateLabelOf(
-  candidate: Execution | null,
+  candidate: Labelled['candidate'],
   verdict: Outcome | null,
 ): { label: Label; source: CandidateLabelSource } | null {
   if (candidate?.mark) return { label: LABEL_OF[candidate.mark], source: 'human' };

@@ -62,6 +62,7 @@ test('a golden set is replayed with the labels that were pinned, and a candidate
   expect(await site.report(runId)).toMatchObject({ recorded_accuracy: 1, candidate_total_n: 2, mode: 'rerender' });
   await site.mark(runId, 'look/0', 'incorrect');
   expect(await site.report(runId)).toMatchObject({ regressed: 1, label_divergences: [{ pinned_label: 1 }] });
+  expect(await list()).toMatchObject([{ regressed: 1, improved: 0, unchanged: 0, failed: 0 }]);
   expect(site.world.calls.at(-1)?.input).toMatch(/^say nothing of /);
 });
 

@@ -2,6 +2,8 @@ import { AppError } from '@signalbox/crds';
 import { z } from 'zod';
 import { seenMembers } from '../../store/tables/replay/golden-members.ts';
 import { findGoldenSet } from '../../store/tables/replay/golden-sets.ts';
+import { batchVerdict } from '../../analytics/replay/batch-verdict.ts';
+import { batchAnswers } from '../../store/tables/replay/batch-answers.ts';
 import { listBatches } from '../../store/tables/replay/replay-batches.ts';
 import { type Action, recordIn } from '../audit/record.ts';
 import { count, DefinitionName, RunId, unknownId } from '../fields.ts';
@@ -57,7 +59,19 @@ export function createBatches(deps: BatchesDeps): Batches {
       recordIn(tx, actor, deps.now(), { action: 'replay', ...about, runId, outcome: 'started' }),
     );
   return {
-    list: async (query) => ({ replays: (await listBatches(database.db, query)).map(replayBatchLine) }),
+    list: async (query) => {
+      const batches = await listBatches(database.db, query);
+      const answers = await batchAnswers(
+        database.db,
+        batches.map(({ runId }) => runId),
+      );
+      const byBatch = Map.groupBy(answers, ({ batch }) => batch);
+      return {
+        replays: batches.map((batch) =>
+          replayBatchLine(batch, batchVerdict(batch.replay, byBatch.get(batch.runId) ?? [])),
+        ),
+      };
+    },
     begin: (stepName, body, options) =>
       launchOnce(database, { options, what: { stepName, body } }, async (launch) => {
         const { request } = await chooseSamples(deps, { stepName, body, signal: options.signal });

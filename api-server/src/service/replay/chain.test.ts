@@ -110,6 +110,7 @@ test('each step of the range is fed by the replayed one before it, steps with ef
     candidate_graded_n: 1,
     regressed: 1,
   });
+  expect((await site.send('GET', '/replays')).body.replays).toMatchObject([{ regressed: 1, unchanged: 0, failed: 0 }]);
   const batch = await site.world.ended(report.run_id);
   expect(batch.run).toMatchObject({ stage: 'testing', source: 'replay' });
   expect((await site.send('GET', `/runs/${report.run_id}`)).body.replay_of).toEqual({

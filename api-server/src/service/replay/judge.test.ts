@@ -46,6 +46,10 @@ test('the judge compares candidates of correct answers, and everything else is s
     combined_accuracy: 0.25,
     judge: { agent: 'replay-judge', input_tokens: 10, output_tokens: 5, cost: 10 },
   });
+  const { regressed, improved, unchanged } = report;
+  expect((await site.send('GET', '/replays')).body.replays).toMatchObject([
+    { regressed, improved, unchanged, failed: 0 },
+  ]);
   expect(report.rows[0]).toMatchObject({
     candidate_label: 0.5,
     candidate_label_source: 'judge',

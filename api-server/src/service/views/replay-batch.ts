@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { RUN_STATUSES } from '../../runs/state/model.ts';
 import { REPLAY_SOURCES, type ReplaySource } from '../../runs/state/replay.ts';
+import type { BatchVerdict } from '../../analytics/replay/batch-verdict.ts';
 import type { ListedBatch } from '../../store/tables/replay/replay-batches.ts';
 import { component, NullableText, Time, viewOf } from './answer.ts';
 import { CandidateView, candidateView } from './replay.ts';
@@ -21,6 +22,10 @@ const BATCH = {
   completed_at: null,
   samples: 20,
   attempted: 7,
+  regressed: 1,
+  improved: 0,
+  unchanged: 5,
+  failed: 0,
 };
 
 /** A batch of replays with its progress. */
@@ -46,6 +51,12 @@ export const ReplayBatchLine = component(
     samples: z.number(),
     /** Samples that were replayed, or found to be unreplayable. */
     attempted: z.number(),
+    /** Answers that a mark, a check or the judge finds worse than the recorded one, better, or as good. */
+    regressed: z.number(),
+    improved: z.number(),
+    unchanged: z.number(),
+    /** Candidates that failed to answer. */
+    failed: z.number(),
   }),
   BATCH,
 );
@@ -64,7 +75,7 @@ export const ReplayStarted = component(
 );
 export type ReplayStarted = z.infer<typeof ReplayStarted>;
 
-export function replayBatchLine(batch: ListedBatch): ReplayBatchLine {
+export function replayBatchLine(batch: ListedBatch, verdict: BatchVerdict): ReplayBatchLine {
   const { replay } = batch;
   const isChain = replay.kind === 'chain';
   const step = isChain ? replay.fromStep : replay.stepName;
@@ -72,7 +83,7 @@ export function replayBatchLine(batch: ListedBatch): ReplayBatchLine {
   const candidates = Object.fromEntries(Object.entries(changes).map(([name, one]) => [name, candidateView(one)]));
   return viewOf(
     ReplayBatchLine,
-    { ...batch, kind: replay.kind, pipelineName: isChain ? replay.pipelineName : null },
+    { ...batch, ...verdict, kind: replay.kind, pipelineName: isChain ? replay.pipelineName : null },
     {
       step_name: step,
       to_step: isChain ? replay.toStep : null,

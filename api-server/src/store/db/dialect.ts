@@ -19,6 +19,8 @@ export interface Dialect {
   listed(json: string): RawBuilder<{ value: string }>;
   /** Aggregates rows to the text of a JSON object. */
   objectOf(key: string, value: string): RawBuilder<string>;
+  /** The text of `field` in the JSON object in `column`; null where there is none. */
+  fieldOf(column: string, field: string): RawBuilder<string | null>;
   /** The text in `column` up to the first `sign`, with it or without. */
   upTo(column: string, sign: string): RawBuilder<string>;
   /** The JSON text in `column` has an object `field` in which `key` is the string `value`; both are data, never part of a path. */
@@ -62,6 +64,7 @@ export const sqlite: Dialect = {
   includes: (column, text) => sql`instr(${sql.ref(column)}, ${text}) > 0`,
   listed: (json) => sql`json_each(${json})`,
   objectOf: (key, value) => sql`json_group_object(cast(${sql.ref(key)} as text), ${sql.ref(value)})`,
+  fieldOf: (column, field) => sql`${sql.ref(column)} ->> ${sql.lit(field)}`,
   upTo: (column, sign) => sql`substr(${sql.ref(column)}, 1, instr(${sql.ref(column)}, ${sql.lit(sign)}))`,
   hasEntry: (column, field, { key, value }) =>
     sql`exists (select 1 from json_each(${sql.ref(column)}, '$.' || ${field}) as entry where entry.key = ${key} and entry.value = ${value})`,
@@ -104,6 +107,7 @@ export const postgres: Dialect = {
   includes: (column, text) => sql`strpos(${sql.ref(column)}, ${text}) > 0`,
   objectOf: (key, value) => sql`json_object_agg(${sql.ref(key)}, ${sql.ref(value)})::text`,
   listed: (json) => sql`(select json_array_elements_text(${json}::json) as value)`,
+  fieldOf: (column, field) => sql`${sql.ref(column)}::json ->> ${sql.lit(field)}`,
   upTo: (column, sign) => sql`split_part(${sql.ref(column)}, ${sql.lit(sign)}, 1)`,
   hasEntry: (column, field, { key, value }) => {
     const object = sql`regexp_replace(${sql.ref(column)}, ${sql.lit(NO_TEXT)}, '\\\\ufffd', 'g')::json -> ${field}`;

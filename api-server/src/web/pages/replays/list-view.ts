@@ -2,7 +2,7 @@ import type { ReplayBatchLine } from '../../../service/views/replay-batch.ts';
 import { age, exactTime } from '../format.ts';
 import { paths } from '../paths.ts';
 import { plural } from '../runs/row.ts';
-import { isActive, statusLook } from '../status.ts';
+import { isActive, type StatusLook, statusLook } from '../status.ts';
 import { candidateWords, changesWords, rangeWords } from './words.ts';
 
 export interface ListInput {
@@ -43,7 +43,7 @@ function rowOf(batch: ReplayBatchLine, now: number) {
     step: titleOf(batch),
     candidate: batch.kind === 'step' ? candidateWords(batch.candidate) : changesWords(batch.candidates),
     scheduled: batch.source === 'regression',
-    status: statusLook(batch.status),
+    status: lookOf(batch),
     progress: active ? { value: String(attempted), max: String(Math.max(1, samples)) } : null,
     samples: active
       ? `${attempted} of ${plural(samples, batch.kind === 'step' ? 'sample' : 'run')}`
@@ -52,6 +52,16 @@ function rowOf(batch: ReplayBatchLine, now: number) {
     exact: exactTime(batch.triggered_at),
     age: age(batch.triggered_at, now),
   };
+}
+
+/** What a completed replay found, the worst news first; of others how they stand. */
+function lookOf({ status, regressed, improved, unchanged, failed }: ReplayBatchLine): StatusLook {
+  const graded = regressed + improved + unchanged;
+  if (regressed > 0) return { icon: 'failed', tone: 'bad', word: `${regressed} of ${graded} regressed` };
+  if (status !== 'completed') return statusLook(status);
+  if (failed > 0) return { icon: 'failed', tone: 'bad', word: `${failed} failed` };
+  if (graded === 0) return { icon: 'pending', tone: 'wait', word: 'Not graded' };
+  return { icon: 'completed', tone: 'good', word: 'None regressed' };
 }
 
 const titleOf = ({ step_name: from_step, pipeline_name, to_step }: ReplayBatchLine): string =>

@@ -53,6 +53,18 @@ test('the list shows every batch with how far it is, and follows the ones that r
   expect((await get('/ui/replays?before=nonsense&step=%00')).statusCode).toBe(200);
 });
 
+test.each([
+  [{ regressed: 3, unchanged: 17 }, '3 of 20 regressed'],
+  [{ status: 'cancelled', regressed: 1, unchanged: 1 }, '1 of 2 regressed'],
+  [{ status: 'cancelled' }, 'Cancelled'],
+  [{ failed: 2 }, '2 failed'],
+  [{ unchanged: 0 }, 'Not graded'],
+  [{ improved: 1 }, 'None regressed'],
+] as const)('the list says what a replay found: %j is "%s"', async (fields, words) => {
+  const { get } = await pagesWith({ ...world, batches: [replayBatch(fields)] });
+  expect((await get('/ui/replays')).body).toContain(`<span>${words}</span>`);
+});
+
 test('the form begins with the recorded template, and tells the cost beside the number of samples', async () => {
   const { get } = await pagesWith(world);
   const { body } = await get('/ui/replays/new?step=triage');
