@@ -132,28 +132,42 @@ function nodeOf(box: Box, place: Places['centres'][number], at: GraphInput) {
 export function graphView(plan: PlanNode[], at: GraphInput) {
   if (plan.length === 0) return null;
   const boxes = boxesOf(plan);
-  const { centres, width, height } = at.layout(shapesOf(boxes));
+  const { centres, blocks, width, height } = at.layout(shapesOf(boxes));
   const nodes = new Map(
     boxes.map((box, i) => [box.name, nodeOf(box, centres[i] ?? { x: 0, y: 0, height: NODE.height }, at)]),
   );
-  const edges = boxes.flatMap((box) => box.after.map((from) => edgeOf(nodes.get(from), nodes.get(box.name))));
+  // The edges of branches in a block are those of the block.
+  const inBlock = new Map(blocks.flatMap((block) => block.members.map((i) => [boxes[i]?.name ?? '', block] as const)));
+  const ends = boxes.flatMap((box) => box.after.map((from) => [from, box.name] as const));
+  const endOf = (name: string): End | undefined => {
+    const [node, block] = [nodes.get(name), inBlock.get(name)];
+    if (block === undefined || node === undefined) return node && { ...node, width: NODE.width };
+    return { ...block, middle: block.height / 2, state: node.state };
+  };
+  const edges = ends.map(([from, to]) => edgeOf(endOf(from), endOf(to)));
   return {
     of: 'this run',
     soft: true,
     width,
     height,
     nodes: [...nodes.values()],
-    edges: edges.filter((edge) => edge !== null),
+    blocks: blocks.map(({ x, y, width: w, height: h }) => ({ x, y, width: w, height: h })),
+    edges: once(edges.filter((edge) => edge !== null)),
     description: [...nodes.values()].map((node) => node.title).join(', '),
   };
 }
 
-type GraphNode = ReturnType<typeof nodeOf>;
+/** The first of those with one path. */
+const once = <T extends { path: string }>(edges: readonly T[]): T[] =>
+  [...Map.groupBy(edges, ({ path }) => path).values()].flatMap(([first]) => first ?? []);
 
-/** An S-curve from the right side of one box to the left side of the next. */
-function edgeOf(from: GraphNode | undefined, to: GraphNode | undefined) {
+/** A box or a block as the end of an edge. */
+type End = Pick<ReturnType<typeof nodeOf>, 'x' | 'y' | 'middle' | 'state'> & { width: number };
+
+/** An S-curve from the right side of one to the left side of the next. */
+function edgeOf(from: End | undefined, to: End | undefined) {
   if (from === undefined || to === undefined) return null;
-  const [x1, y1] = [from.x + NODE.width, from.y + from.middle];
+  const [x1, y1] = [from.x + from.width, from.y + from.middle];
   const [x2, y2] = [to.x, to.y + to.middle];
   const bend = Math.round((x2 - x1) / 2);
   return { path: `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`, ghost: to.state === 'ghost' };

@@ -71,7 +71,7 @@ test('more than twelve branches fold into one box that says how many', () => {
   expect(chosenOf(shown(rows, 'each/19'))).toEqual(['each/more']);
 });
 
-test('the boxes of many branches have one line, so that the graph stays low', () => {
+test('many branches stand in columns of boxes of one line, so that the graph stays low', () => {
   const heightsOf = (count: number) => {
     const graph = shown(
       planOf(
@@ -83,9 +83,27 @@ test('the boxes of many branches have one line, so that the graph stays low', ()
     expect(graph.nodes.find(({ name }) => name === 'triage')).toMatchObject({ height: 52, low: false });
     return { graph: graph.height, box: boxes[0]?.height };
   };
-  expect(heightsOf(6)).toEqual({ graph: 376, box: 52 });
-  expect(heightsOf(7).box).toBe(28);
-  expect(heightsOf(200).graph).toBeLessThanOrEqual(450);
+  expect(heightsOf(4)).toEqual({ graph: 256, box: 52 });
+  expect(heightsOf(5).box).toBe(28);
+  expect(heightsOf(200).graph).toBeLessThanOrEqual(180);
+});
+
+test('branches in columns stand in order beside each other, and their block has the edges', () => {
+  const ROWS = 4;
+  const branches = Array.from({ length: 12 }, (_, i) => branch(i));
+  const graph = shown(planOf(DEFINITION, [stepDetail(), ...branches]));
+  const boxes = graph.nodes.filter(({ name }) => name.startsWith('each/'));
+  expect(new Set(boxes.map(({ x }) => x)).size).toBe(3);
+  for (const [i, { x, y }] of boxes.entries()) {
+    if (i % ROWS > 0) expect(y).toBeGreaterThanOrEqual(boxes[i - 1]!.y + 28);
+    if (i >= ROWS) expect(x).toBeGreaterThanOrEqual(boxes[i - ROWS]!.x + 168);
+  }
+  const [block] = graph.blocks;
+  const isInside = ({ x, y }: (typeof boxes)[number]) =>
+    x >= block!.x && x + 168 <= block!.x + block!.width && y >= block!.y && y + 28 <= block!.y + block!.height;
+  expect(boxes.every(isInside)).toBe(true);
+  // Between the entries five, one into the block and one out of it.
+  expect(graph.edges).toHaveLength(7);
 });
 
 test('a crowd of branches folds into their groups, which say how many they are', () => {
