@@ -47,7 +47,8 @@ export function registerStart(app: FastifyInstance, context: PageContext): void 
     const form = readForm(posted);
     const read = givenBy(form);
     const starts = (await formsFor(deps, pipeline, request.signal)).map(([id]) => id);
-    const page = { ...NOTHING, pipeline, form, starts };
+    const from = starts.find((id) => id === posted['from']) ?? 'hand';
+    const page = { ...NOTHING, pipeline, form, from, starts };
     if (!read.ok) return sendStart(context, request, reply, { ...page, problem: read.msg, status: 400 });
     const { given } = read;
     const act = (): Promise<DeliveryResult> =>
@@ -61,7 +62,7 @@ export function registerStart(app: FastifyInstance, context: PageContext): void 
   });
 }
 
-const NOTHING = { from: null, starts: [], preview: null, problem: null, given: null, status: 200 };
+const NOTHING = { preview: null, problem: null, given: null, status: 200 };
 type Page = StartInput & { status: number };
 
 function refusal(error: unknown): AppError {

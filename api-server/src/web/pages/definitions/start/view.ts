@@ -36,8 +36,8 @@ export type From = 'delivery' | 'sample' | 'hand';
 export interface StartInput {
   pipeline: Snapshot['pipelines'][number];
   form: StartForm;
-  /** Which start is chosen; null after a post. */
-  from: From | null;
+  /** Which start is chosen. */
+  from: From;
   /** Starts that are there. */
   starts: readonly From[];
   preview: Preview | null;
@@ -58,10 +58,11 @@ export function startView({ pipeline, form, from, starts, preview, problem, give
     action: paths.pipelineRun(name),
     testing: config.stage !== 'production',
     suspended: config.suspend,
+    from,
     starts: (starts.length > 1 ? starts : []).map((id) => ({
       label: LABELS[id],
       href: paths.pipelineRun(name, { from: id }),
-      current: id === (from ?? (form.source === null ? 'hand' : null)),
+      current: id === from,
     })),
     form: { ...form, rows: Math.min(24, Math.max(8, form.body.split('\n').length)) },
     problem,
