@@ -145,12 +145,25 @@ function toPerformed({ step, raw }: Question, { status, decidedBy, comment, answ
   }
 }
 
+const UNITS = [
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+] as const;
+
+/** `15 minutes`, `90 seconds`. */
+function timeWords(seconds: number): string {
+  const [size, word] = UNITS.find(([unit]) => seconds % unit === 0) ?? [1, 'second'];
+  const n = seconds / size;
+  return `${n} ${word}${n === 1 ? '' : 's'}`;
+}
+
 function timedOut(
   { on_timeout: rule, timeout_seconds: seconds }: AnyHumanStep,
   fields: HumanField[],
   raw: RawResponse,
 ): Performed {
-  const message = `no decision within ${seconds} s`;
+  const message = `no decision within ${timeWords(seconds)}`;
   const timeout = { ...failure('timeout', message), facts: noFacts(raw) };
   switch (rule) {
     case 'fail':

@@ -79,7 +79,11 @@ test('a decision names its step and leads to its run, and the filters of the pag
     run_id: 'r1',
   };
   const { rows, selects } = view(row, { query: { action: row.action } });
-  expect(rows[0]).toMatchObject({ action: 'Approve', what: 'step restart', href: '/ui/runs/r1' });
+  expect(rows[0]).toMatchObject({
+    action: 'Approve',
+    what: 'step restart of run r1',
+    href: '/ui/runs/r1?step=restart',
+  });
   const [actions] = selects;
   expect(actions?.options.filter(({ selected }) => selected)).toHaveLength(1);
   expect(actions?.options).toHaveLength(view(row).selects[0]?.options.length ?? 0);

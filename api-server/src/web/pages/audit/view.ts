@@ -39,7 +39,12 @@ const presentOf = ({ target_type: type, target }: AuditLine, { pipelines, steps 
   (type === 'step' ? steps : pipelines).find(({ name }) => name === target);
 
 function targetPath(row: AuditLine, definitions: Snapshot): string | null {
-  if (row.run_id !== null) return paths.run(row.run_id);
+  const { target_type: type, target, run_id: run } = row;
+  if (run !== null) {
+    if (row.action === 'replay') return paths.replay(run);
+    return paths.run(run, { step: stepIn(row) });
+  }
+  if (type === 'delivery' && target !== null) return paths.delivery(Number(target));
   if (presentOf(row, definitions) === undefined || row.target === null) return null;
   return row.target_type === 'step' ? paths.step(row.target) : paths.pipeline(row.target);
 }
@@ -61,10 +66,23 @@ function priorView(row: AuditLine, prior: string, definitions: Snapshot) {
   };
 }
 
-/** The target in words. An approval is named by its step: its id is not readable, and the row links to the run. */
-function whatOf({ target_type: type, target }: AuditLine): string {
+/** The step of its run that a row is about. An approval is named by it: its id is not readable. */
+function stepIn({ target_type: type, target, action }: AuditLine): string | null {
+  if (target === null || action === 'replay') return null;
+  if (type === 'approval') return target.slice(target.indexOf(' ') + 1);
+  return type === 'step' ? target : null;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** The end of an id, by which people tell two apart. */
+const short = (id: string): string => (UUID.test(id) ? `…${id.slice(-8)}` : id);
+
+/** The target in words. */
+function whatOf(row: AuditLine): string {
+  const { target_type: type, target, run_id: run } = row;
   if (target === null) return type;
-  return type === 'approval' ? `step ${target.slice(target.indexOf(' ') + 1)}` : `${spaced(type)} ${target}`;
+  const step = run === null ? null : stepIn(row);
+  return step === null || run === null ? `${spaced(type)} ${short(target)}` : `step ${step} of run ${short(run)}`;
 }
 
 function rowView(row: AuditLine, { filters, open, definitions, now }: AuditInput) {
