@@ -386,7 +386,7 @@ test('every figure of a row leads to the runs behind it, its name to what it is 
   const { page, complaints } = await visit();
   const row = page.locator('tr', { has: page.getByRole('rowheader', { name: 'held' }) });
   await page.goto('/ui/insights');
-  await row.getByRole('cell').last().click();
+  await row.getByRole('cell').last().click({ force: true });
   await page.waitForURL(/\/ui\/runs\?.*pipeline=held/);
   await page.goto('/ui/insights');
   await row.getByRole('rowheader').getByRole('link').click();

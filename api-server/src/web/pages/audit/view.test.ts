@@ -75,7 +75,7 @@ test('a decision names its step and leads to its run, and the filters of the pag
     prior_yaml: null,
     action: 'approve',
     target_type: 'approval',
-    target: 'a-1 restart',
+    target: 'a-1 restart sha256:0f',
     run_id: 'r1',
   };
   const { rows, selects } = view(row, { query: { action: row.action } });
@@ -87,6 +87,25 @@ test('a decision names its step and leads to its run, and the filters of the pag
   const [actions] = selects;
   expect(actions?.options.filter(({ selected }) => selected)).toHaveLength(1);
   expect(actions?.options).toHaveLength(view(row).selects[0]?.options.length ?? 0);
+});
+
+test('ids are cut to their end, and a row leads to what it is about', () => {
+  const id = '01a219ba-5262-72c5-83c3-b7638753a542';
+  const shown = (fields: Partial<AuditLine>) => {
+    const { what, href } = view({ ...ROW, prior_yaml: null, ...fields }).rows[0]!;
+    return [what, href];
+  };
+  expect(shown({ target_type: 'run', target: id, run_id: id })).toEqual(['run …8753a542', `/ui/runs/${id}`]);
+  expect(shown({ target_type: 'step', target: 'look', run_id: id })).toEqual([
+    'step look of run …8753a542',
+    `/ui/runs/${id}?step=look`,
+  ]);
+  expect(shown({ action: 'replay', target_type: 'step', target: 'look', run_id: id })).toEqual([
+    'step look',
+    `/ui/replays/${id}`,
+  ]);
+  expect(shown({ target_type: 'delivery', target: '7' })).toEqual(['delivery 7', '/ui/deliveries/7']);
+  expect(shown({ target_type: 'notification', target: id })).toEqual(['notification …8753a542', null]);
 });
 
 test('every action that is stored can be chosen, in words', () => {

@@ -69,7 +69,7 @@ function priorView(row: AuditLine, prior: string, definitions: Snapshot) {
 /** The step of its run that a row is about. An approval is named by it: its id is not readable. */
 function stepIn({ target_type: type, target, action }: AuditLine): string | null {
   if (target === null || action === 'replay') return null;
-  if (type === 'approval') return target.slice(target.indexOf(' ') + 1);
+  if (type === 'approval') return target.split(' ')[1] ?? null;
   return type === 'step' ? target : null;
 }
 

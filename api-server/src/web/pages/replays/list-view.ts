@@ -41,7 +41,7 @@ function rowOf(batch: ReplayBatchLine, now: number) {
     id,
     href: paths.replay(id),
     step: titleOf(batch),
-    candidate: batch.kind === 'step' ? candidateWords(batch.candidate) : changesWords(batch.candidates),
+    candidate: batch.kind === 'step' ? candidateWords(batch.candidate, batch.source) : changesWords(batch.candidates),
     scheduled: batch.source === 'regression',
     status: lookOf(batch),
     progress: active ? { value: String(attempted), max: String(Math.max(1, samples)) } : null,

@@ -65,6 +65,19 @@ test.each([
   expect((await get('/ui/replays')).body).toContain(`<span>${words}</span>`);
 });
 
+test('a scheduled replay says that it asked the step as it was loaded, and what of', async () => {
+  const batches = [replayBatch({ source: 'regression', candidate: {}, candidates: {} })];
+  const { get } = await pagesWith({
+    ...world,
+    batches,
+    reports: [replayReport({ source: 'regression', candidate: {}, source_bucket: null })],
+  });
+  expect((await get('/ui/replays')).body).toContain('the step as it was loaded · scheduled');
+  const { body } = await get('/ui/replays/b1');
+  expect(body).toContain('Scheduled · the step as it was loaded');
+  expect(body).toContain(' of the golden set');
+});
+
 test('the form begins with the recorded template, and tells the cost beside the number of samples', async () => {
   const { get } = await pagesWith(world);
   const { body } = await get('/ui/replays/new?step=triage');

@@ -46,7 +46,7 @@ export function replayReportView(input: ReportInput) {
       title: `Replay of ${step}`,
       again: operator ? paths.replayNew({ step, model: report.candidate.model }) : null,
       verdict: standing(report, active),
-      candidate: candidateWords(report.candidate),
+      candidate: `${isScheduled(report) ? 'Scheduled · ' : ''}${candidateWords(report.candidate, report.source)}`,
       facts: factsOf(report, now),
     },
     columns: { a: 'Recorded', b: 'Candidate' },
@@ -78,15 +78,18 @@ function standing(report: ReplayReport, active: boolean) {
 const HOW_TO_GRADE =
   'Mark the answers of the candidate below. With replay.judge a judge marks those whose recorded answer was correct.';
 
+const isScheduled = ({ source }: ReplayReport): boolean => source === 'regression';
+
 function factsOf(report: ReplayReport, now: number) {
   const { source_bucket: bucket } = report;
   const from = bucket && [bucket.agent, bucket.model, bucket.prompt_hash].filter(Boolean).join(' · ');
+  const chosen = from ? `of ${from}` : isScheduled(report) ? 'of the golden set' : 'chosen one by one';
   const judge =
     report.judge === null
       ? 'none configured'
       : `${report.judge.agent}, ${report.judge_graded_n} graded, ${report.judge_skipped_n} skipped`;
   return [
-    { label: 'Samples', value: `${report.rows.length} ${from ? `of ${from}` : 'chosen one by one'}` },
+    { label: 'Samples', value: `${report.rows.length} ${chosen}` },
     { label: 'Prompt', value: report.mode === 'rendered' ? 'as recorded, word for word' : 'rendered again' },
     { label: 'Judge', value: judge },
     ...(report.checks_not_run.length > 0 ? [{ label: 'Checks not run', value: report.checks_not_run.join(', ') }] : []),

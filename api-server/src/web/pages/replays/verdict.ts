@@ -33,7 +33,7 @@ function alsoOf({ regressed, improved, unchanged, failed, unreplayable, ungraded
   const also = [
     regressed > 0 && failed > 0 ? `${plural(failed, 'candidate')} failed to answer.` : null,
     improved > 0 ? `${improved} improved.` : null,
-    `${unchanged} unchanged.`,
+    unchanged > 0 ? `${unchanged} unchanged.` : null,
     ungraded > 0 && !active ? `${ungraded} not graded yet: mark them below.` : null,
     unreplayable > 0 ? `${unreplayable} could not be replayed.` : null,
   ];

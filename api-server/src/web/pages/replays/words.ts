@@ -4,14 +4,15 @@ import { shorten } from '../format.ts';
 
 export type Candidate = z.infer<typeof CandidateView>;
 
-/** What a candidate changes, in one line. */
-export function candidateWords({ model, agent, prompt_template: prompt }: Candidate): string {
+/** What a candidate changes, in one line. A scheduled replay changes nothing: it asks the step that is loaded. */
+export function candidateWords({ model, agent, prompt_template: prompt }: Candidate, source?: string): string {
   const parts = [
     model === undefined ? null : `model ${shorten(model, 80)}`,
     agent === undefined ? null : `agent ${agent}`,
     prompt === undefined ? null : 'another prompt',
   ].filter((part) => part !== null);
-  return parts.length === 0 ? 'nothing changed' : parts.join(', ');
+  const nothing = source === 'regression' ? 'the step as it was loaded' : 'nothing changed';
+  return parts.length === 0 ? nothing : parts.join(', ');
 }
 
 /** What a candidate changes of a range, step by step in one line. */
