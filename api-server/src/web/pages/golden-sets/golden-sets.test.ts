@@ -191,6 +191,15 @@ test('a set shows its schedule, its past replays as a chart and a list, and why 
   expect(page).toContain('No judge is configured');
 });
 
+test('a baseline of 100% is a line of the chart, too', async () => {
+  const regressions = {
+    schedule: null,
+    regressions: [regression({ baseline_accuracy: 1 }), regression({ id: 'older' })],
+  };
+  const { get } = await pagesWith({ goldenSets: [goldenSet()], regressions });
+  expect((await get(`/ui/golden-sets/${SET_ID}`)).body).toContain('class="golden-baseline" d="M0 1H');
+});
+
 test('the chart of replays of one day says at which time each end of it was', async () => {
   const at = (time: string) => regression({ id: time, fire_at: `2026-11-19T${time}:00.000Z` });
   const regressions = { schedule: null, regressions: [at('15:30'), at('15:00')] };

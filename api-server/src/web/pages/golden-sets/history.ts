@@ -75,6 +75,9 @@ const FULL = 12;
 /** Nothing is less than visible. */
 const LEAST = 2;
 
+/** A line of 100% stands within the chart. */
+const HIGHEST = 1;
+
 /** A bar a replay, as high as its fresh accuracy, and the pinned baseline as a line above it. */
 function chartView(oldestFirst: readonly RegressionLine[]) {
   const barWidth = round(BAR * Math.min(1, oldestFirst.length / FULL));
@@ -96,7 +99,8 @@ function chartView(oldestFirst: readonly RegressionLine[]) {
         x: round(at * STEP + (STEP - barWidth) / 2),
         y: HEIGHT - height,
         height,
-        baseline: one.baseline_accuracy === null ? null : round(HEIGHT - one.baseline_accuracy * HEIGHT),
+        baseline:
+          one.baseline_accuracy === null ? null : round(Math.max(HIGHEST, HEIGHT - one.baseline_accuracy * HEIGHT)),
         end: (at + 1) * STEP,
       };
     }),
