@@ -29,6 +29,7 @@ import { dailyPrompts } from './0027-daily-prompts.ts';
 import { packedRuns } from './0028-packed-runs.ts';
 import { judgedSteps } from './0029-judged-steps.ts';
 import { weeklySums } from './0030-weekly-sums.ts';
+import { teamlessRuns } from './0031-teamless-runs.ts';
 
 export interface Migration {
   /** Sorts in the order of application and is never changed once released. */
@@ -75,4 +76,5 @@ export const migrations: readonly Migration[] = [
   { id: '0028-packed-runs', up: packedRuns },
   { id: '0029-judged-steps', up: judgedSteps },
   { id: '0030-weekly-sums', up: weeklySums },
+  { id: '0031-teamless-runs', up: teamlessRuns },
 ];

@@ -20,6 +20,7 @@ import { lastStatuses, listRuns } from '../list-runs.ts';
 import { listNotifications } from '../notification-list.ts';
 import { lastRuns, runDetail } from '../run-detail.ts';
 import { createDeclared } from '../results/declared.ts';
+import { batchAnswers } from '../replay/batch-answers.ts';
 import { awaitsSearch, enterPortion, newestRun, nextPortion } from '../search/index-runs.ts';
 
 const RUNS = 10_000;
@@ -126,8 +127,10 @@ async function plansOf(
 
 /** Tables that grow with the history. */
 const LARGE = 'runs|step_executions|judged_steps|run_events|run_bodies|deliveries|notifications';
-// Who looks through an index of the few failed messages reads no more than those.
-const SCAN = new RegExp(`SCAN (${LARGE})\\b(?! USING INDEX notifications_failed)|Seq Scan on (${LARGE}|run_search)\\b`);
+// Who looks through an index of the few failed messages, or of the runs without a team, reads no more than those.
+const SCAN = new RegExp(
+  `SCAN (${LARGE})\\b(?! USING INDEX (?:notifications_failed|runs_without_team)\\b)|Seq Scan on (${LARGE}|run_search)\\b`,
+);
 
 /** A statement without a condition of its own that stops after a page reads no more than that page. */
 const isPage = ({ sql: text }: CompiledQuery) => {
@@ -156,6 +159,12 @@ test.each<[string, (db: Kysely<Tables>) => Promise<unknown>]>([
   ['a label without a run', (db) => listRuns(db, { labels: [{ key: 'host', value: 'none' }] }, page)],
   ['a rare label', (db) => listRuns(db, { labels: [{ key: 'host', value: 'h7' }] }, page)],
   ['a team without a run', (db) => listRuns(db, { team: 'none' }, page)],
+  ['runs without a team, of which there is none', (db) => listRuns(db, { teamless: true }, page)],
+  [
+    'a day of runs without a team',
+    (db) => listRuns(db, { teamless: true, since: 11 * 24 * HOUR_MS, until: 12 * 24 * HOUR_MS }, page),
+  ],
+  ['what the answers of replays say', (db) => batchAnswers(db, [ID])],
   ['a status', (db) => listRuns(db, { status: ['failed'] }, page)],
   ['a pipeline', (db) => listRuns(db, { pipeline: 'pipeline-3' }, page)],
   [
