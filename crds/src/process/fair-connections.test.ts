@@ -151,6 +151,55 @@ test('of clients that do not end their bodies the oldest is cut where they are t
   await expect.poll(() => said).toContain('all');
 });
 
+test.each([
+  ['bodies', `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 30000\r\n\r\n${'x'.repeat(30_000)}`],
+  ['heads', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(15_000)}\r\n\r\n`.repeat(2)],
+])(
+  'of clients with requests that wait behind their first one some are cut where their %s are too much',
+  async (_what, text) => {
+    let closed = 0;
+    const port = await serve(({ url }, response) => void (url === '/first' || response.end('answered')), {
+      unfinishedBytes: 2_000_000,
+    });
+    const send = () =>
+      void client(port)
+        .resume()
+        .on('close', () => (closed += 1))
+        .write(get('/first') + text.repeat(40));
+    send();
+    let said = '';
+    const other = client(port).on('data', (data) => (said += data.toString()));
+    other.write(get('/'));
+    await expect.poll(() => said).toContain('answered');
+    expect(closed).toBe(0);
+    for (const _ of [1, 2]) send();
+    await expect.poll(() => closed).toBe(2);
+    other.write(get('/'));
+    await expect.poll(() => said.match(/answered/g)).toHaveLength(2);
+  },
+);
+
+test('of what many clients send at once little is read in a turn', async () => {
+  let turn = 0;
+  const turns = setInterval(() => setImmediate(() => (turn += 1)), 0);
+  onTestFinished(() => clearInterval(turns));
+  const inTurns: number[] = [];
+  const port = await serve((_request, response) => void response.end());
+  server.on('request', () => {
+    inTurns[turn] = (inTurns[turn] ?? 0) + 1;
+    const end = performance.now() + 1;
+    while (performance.now() < end);
+  });
+  let accepted = 0;
+  server.on('connection', () => (accepted += 1));
+  const many = Array.from({ length: 20 }, () => client(port).resume());
+  await expect.poll(() => accepted).toBe(20);
+  for (const socket of many) socket.write(get('/').repeat(50));
+  await expect.poll(() => inTurns.reduce((sum, read) => sum + read, 0)).toBe(1000);
+  // What one client sent, and what was begun in the same turn.
+  expect(Math.max(...inTurns.filter(Boolean))).toBeLessThan(101);
+});
+
 test('of clients that take nothing of their answers those that leave most are cut where it is too much', async () => {
   const closed: string[] = [];
   const unreadBytes = 25_000_000;

@@ -8,7 +8,8 @@ import {
 } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions as TlsOptions } from 'node:https';
 import type { Socket } from 'node:net';
-import { inTurn, noteNewcomer } from './in-turn.ts';
+import { createTurns, inTurn, noteNewcomer } from './in-turn.ts';
+import { readInTurns } from './read-in-turns.ts';
 import { SLOW_CLIENTS } from './slow-clients.ts';
 import { createUnfinished, type Unfinished } from './unfinished.ts';
 
@@ -24,7 +25,7 @@ interface FairOptions extends Pick<ServerOptions, 'shouldUpgradeCallback'> {
   /** Null: without TLS. */
   tls?: TlsOptions | null;
   unreadMs?: number;
-  /** Of all bodies that are not complete. */
+  /** Of all bodies that are not complete, and all requests that wait for the answer before theirs. */
   unfinishedBytes?: number;
   /** Of all answers that clients have not taken. */
   unreadBytes?: number;
@@ -35,9 +36,9 @@ export function fairServer(
   listener: RequestListener,
   { tls, unreadMs = UNREAD_MS, unfinishedBytes, unreadBytes = UNREAD_BYTES, ...options }: FairOptions = {},
 ): Server {
-  const bodies = createUnfinished<IncomingMessage>(({ socket }) => socket.destroy(), unfinishedBytes);
+  const unfinished = createUnfinished<IncomingMessage>(({ socket }) => socket.destroy(), unfinishedBytes);
   const fairly: RequestListener = (request, response) => {
-    if (hasBody(request)) endInTurn(request, bodies);
+    boundUnfinished(request, response, unfinished);
     boundChunks(request, response);
     oneAtATime(response, () => listener(request, response));
   };
@@ -50,7 +51,9 @@ export function fairServer(
   server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    readInPieces(socket);
+    // Else the parser reads the socket by itself.
+    socket.on('data', nothing).off('data', nothing);
+    readInTurns(socket, readRequests);
   });
   server.on('connection', noteNewcomer);
   cutUnread(server, unreadMs);
@@ -59,22 +62,9 @@ export function fairServer(
   return server;
 }
 
-const PIECE_BYTES = 4 * 1024;
+/** Requests are not read behind messages of connections that are upgraded, each of which may take long. */
+const readRequests = createTurns();
 const nothing = () => undefined;
-
-/** Node reads 64 KiB at once, and parses all requests in that, also where the first of them ends the connection. */
-function readInPieces(socket: Socket): void {
-  // Else the parser reads the socket by itself.
-  socket.on('data', nothing).off('data', nothing);
-  const push = socket.push.bind(socket);
-  socket.push = (chunk: Buffer | null, encoding) => {
-    if (chunk === null) return push(null);
-    let wantsMore = true;
-    for (let at = 0; at < chunk.length && !socket.destroyed; at += PIECE_BYTES)
-      wantsMore = push(chunk.subarray(at, at + PIECE_BYTES), encoding);
-    return wantsMore;
-  };
-}
 
 /** A sender with chunks of 200 bytes reaches the largest body. */
 const MAX_CHUNKS = 10_000;
@@ -97,22 +87,47 @@ function boundChunks(request: IncomingMessage, response: ServerResponse): void {
 /** What each chunk takes beside its bytes: a client may send them one by one. */
 const CHUNK_BYTES = 300;
 
+/** What a request takes beside the bytes of its head, and each name or value in that. */
+const REQUEST_BYTES = 4 * 1024;
+const TEXT_BYTES = 64;
+
+/** Counts a request until its body is complete and the answer before its own is sent. */
+function boundUnfinished(
+  request: IncomingMessage,
+  response: ServerResponse,
+  unfinished: Unfinished<IncomingMessage>,
+): void {
+  const forget = () => unfinished.done(request)();
+  const mustWait = response.socket === null;
+  if (mustWait) unfinished.add(request, headBytes(request));
+  if (hasBody(request)) endInTurn(request, response, unfinished);
+  else if (mustWait) response.once('socket', forget);
+  else return;
+  request.once('close', forget);
+}
+
+const headBytes = ({ url = '', rawHeaders }: IncomingMessage): number =>
+  rawHeaders.reduce((sum, text) => sum + text.length + TEXT_BYTES, REQUEST_BYTES + url.length);
+
 /** What is done with a body is done when all of it is there: many that are complete at once would be handled in one turn of the event loop. */
-function endInTurn(request: IncomingMessage, bodies: Unfinished<IncomingMessage>): void {
+function endInTurn(request: IncomingMessage, response: ServerResponse, unfinished: Unfinished<IncomingMessage>): void {
   const push = request.push.bind(request);
-  request.push = (chunk: Buffer | null, encoding) => {
-    if (chunk !== null) {
-      bodies.add(request, chunk.length + CHUNK_BYTES);
-      return push(chunk, encoding);
-    }
-    const read = bodies.done(request);
+  const end = () => {
+    const read = unfinished.done(request);
     inTurn(() => {
       read();
       push(null);
     });
+  };
+  request.push = (chunk: Buffer | null, encoding) => {
+    if (chunk !== null) {
+      unfinished.add(request, chunk.length + CHUNK_BYTES);
+      return push(chunk, encoding);
+    }
+    if (response.socket === null) response.once('socket', end);
+    else end();
     return false;
   };
-  request.once('close', () => bodies.done(request)());
 }
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>

@@ -1,3 +1,5 @@
+import { AsyncResource } from 'node:async_hooks';
+
 /** Of one turn of the event loop, for one kind of work. */
 const TURN_MS = 5;
 /** Turns of the event loop that only let clients in, before there is work again. */
@@ -17,7 +19,14 @@ export type InTurn = (work: () => void) => void;
 export function createTurns(): InTurn {
   let isTurn = false;
   let turnEnds = 0;
-  let waiting = 0;
+  let isBehind = false;
+  let waiting: (() => void)[] = [];
+  /** The first ones, backwards: to take one from the front of thousands moves all others. */
+  let first: (() => void)[] = [];
+  const next = (): (() => void) | undefined => {
+    if (first.length === 0) [first, waiting] = [waiting.toReversed(), first];
+    return first.pop();
+  };
   const hasTime = (): boolean => {
     if (isTurn) return performance.now() < turnEnds;
     isTurn = true;
@@ -32,16 +41,19 @@ export function createTurns(): InTurn {
       else endTurn(newcomers, rests - 1);
     });
   };
+  const goOn = (): void => {
+    if (first.length + waiting.length === 0) return void (isBehind = false);
+    if (!hasTime()) return void setImmediate(goOn);
+    // After what the work leaves to be done at once, which counts too.
+    queueMicrotask(() => process.nextTick(goOn));
+    next()?.();
+  };
   return (work) => {
-    if (waiting === 0 && hasTime()) return work();
-    waiting += 1;
-    // An immediate of its own, so that what the work leaves to be done at once counts too.
-    const tryNow = () => {
-      if (!hasTime()) return void setImmediate(tryNow);
-      waiting -= 1;
-      work();
-    };
-    setImmediate(tryNow);
+    if (!isBehind && hasTime()) return work();
+    // For the one who asks, not for who was first to wait.
+    waiting.push(AsyncResource.bind(work));
+    if (!isBehind) setImmediate(goOn);
+    isBehind = true;
   };
 }
 

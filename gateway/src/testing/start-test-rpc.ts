@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { fairServer } from '@signalbox/crds/process/fair-connections';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { RpcServer, type RpcServerDeps } from '../rpc/rpc-server.ts';
@@ -17,7 +17,7 @@ export async function startTestRpc(deps: Pick<RpcServerDeps, 'call'> & Partial<R
     onBug: () => {},
     ...deps,
   });
-  const server = createServer().listen(0, '127.0.0.1');
+  const server = fairServer(() => {}).listen(0, '127.0.0.1');
   await once(server, 'listening');
   rpc.attach(server);
   onTestFinished(async () => {
