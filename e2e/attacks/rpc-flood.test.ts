@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -11,7 +11,20 @@ const scratch = scratchDirectory('rpc-flood-');
 let gateway: Service;
 beforeAll(async () => {
   const config = join(scratch.path, 'gateway.yaml');
-  writeFileSync(config, JSON.stringify({ server: { host: '127.0.0.1', port: 0 }, identity_dir: 'identity' }));
+  const agent = join(scratch.path, 'agents/echo');
+  mkdirSync(agent, { recursive: true });
+  writeFileSync(join(agent, 'agent.yaml'), JSON.stringify({ name: 'echo', model: 'demo/script' }));
+  writeFileSync(
+    join(agent, 'soul.md'),
+    'Repeat.\n\n```demo\nanswer: {confidence: 1, summary: "{{input}}{{input}}"}\n```\n',
+  );
+  const settings = {
+    server: { host: '127.0.0.1', port: 0 },
+    identity_dir: 'identity',
+    agents_dir: 'agents',
+    providers: { demo: { type: 'demo' } },
+  };
+  writeFileSync(config, JSON.stringify(settings));
   gateway = await startService('gateway', config, {
     env: { GATEWAY_ADMIN_TOKEN: 'admin-token-of-the-test', GATEWAY_INVOKE_TOKEN: TOKEN },
   });
@@ -24,7 +37,7 @@ afterAll(async () => {
 const FRAMES = 10_000;
 
 /** Sends all frames without waiting; resolves when all are answered. */
-function flood(frame: string): Promise<void> {
+function flood(frame: string, frames = FRAMES): Promise<void> {
   const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/rpc`, {
     headers: { authorization: `Bearer ${TOKEN}` },
   });
@@ -32,11 +45,12 @@ function flood(frame: string): Promise<void> {
     let answers = 0;
     socket.on('error', reject).on('close', () => reject(new Error('cut off')));
     socket.on('open', () => {
-      for (let count = 0; count < FRAMES; count++) socket.send(frame);
+      for (let count = 0; count < frames; count++) socket.send(frame);
     });
-    socket.on('message', () => {
+    socket.on('message', (data: Buffer) => {
+      if (data.includes('"agent.event"')) return;
       answers += 1;
-      if (answers < FRAMES) return;
+      if (answers < frames) return;
       socket.removeAllListeners('close').terminate();
       resolve();
     });
@@ -49,6 +63,17 @@ test.each([
 ])('clients that send %s without a pause are answered, and nobody waits long for them', async (_what, frame) => {
   const health = probeHealth(gateway.url);
   await Promise.all(Array.from({ length: 40 }, () => flood(frame)));
+  expect(health.slowest()).toBeLessThan(MAX_HEALTH_MS);
+  health.stop();
+});
+
+const rpc = (method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+
+test('clients that ask again and again for an answer that takes long to encode hold up their own answers only', async () => {
+  await flood(rpc('agent.run', { agent: 'echo', input: 'x'.repeat(800_000), idempotency_key: 'long' }), 1);
+  const health = probeHealth(gateway.url);
+  const attach = rpc('agent.attach', { idempotency_key: 'long' });
+  await Promise.all(Array.from({ length: 8 }, () => flood(attach, 100)));
   expect(health.slowest()).toBeLessThan(MAX_HEALTH_MS);
   health.stop();
 });

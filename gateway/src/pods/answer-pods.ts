@@ -1,6 +1,6 @@
 import { AgentEvent, rpcError, type RpcRequest, ToolApprovalParams, type ToolApprovalResult } from '@signalbox/crds';
 import type { AgentRecord } from '../agents/agent-record.ts';
-import type { RpcReply } from '../rpc/connection.ts';
+import type { RpcReply } from '../rpc/one-frame.ts';
 import type { Run } from '../runs/run.ts';
 import type { RunAgentDeps, RunJob } from '../runs/run-agent.ts';
 import type { RunEvent } from '../runs/run-event.ts';

@@ -2,7 +2,8 @@ import type { Duplex } from 'node:stream';
 import { type RpcRequest, type RpcResponse, rpcError } from '@signalbox/crds';
 import { readInTurns } from '@signalbox/crds/process/read-in-turns';
 import { WebSocket } from 'ws';
-import { Connection, type HandleRequest, type RpcReply } from '../rpc/connection.ts';
+import { Connection, type HandleRequest } from '../rpc/connection.ts';
+import type { RpcReply } from '../rpc/one-frame.ts';
 import {
   RUNNER_CONFIGURE,
   RUNNER_FRAME,

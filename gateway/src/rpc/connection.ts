@@ -6,27 +6,29 @@ import {
   type RpcId,
   type RpcRequest,
   type RpcResponse,
-  valuesIn,
 } from '@signalbox/crds';
-import type { RawData, WebSocket } from 'ws';
+import { createTurns } from '@signalbox/crds/process/in-turn';
+import type { WebSocket } from 'ws';
+import { encodeReply, type FrameLimits, holdsTooMany, isOneFrame, type RpcReply, unfit } from './one-frame.ts';
 
 /** The answer to a request of the peer: a result, or an error object. */
 export type HandleRequest = (request: RpcRequest, connection: Connection) => Promise<RpcReply>;
-/** `json` is an encoded result, or error. */
-export type RpcReply = { ok: true; result: unknown } | { ok: boolean; json: string } | { ok: false; error: RpcError };
 
-export interface ConnectionDeps {
+export interface ConnectionDeps extends FrameLimits {
   handle: HandleRequest;
   onClosed: (connection: Connection) => void;
+  /** A message is complete; calls what this returns when it is read. */
+  onMessage?: () => () => void;
   onBug: (error: unknown) => void;
   /** The peer is behind with reading; may cut connections. */
   onUnread?: () => void;
-  maxFrameBytes: number;
-  /** Both ways, counted before a frame is parsed: that alone may take a second. */
-  maxFrameValues: number;
   /** The socket below, to send the frames of one turn of the event loop in one write. */
   stream: { cork(): void; uncork(): void };
 }
+
+const inTurn = createTurns();
+/** An answer may take milliseconds, most of them behind a promise: in an immediate of its own, those count. */
+const later = (work: () => void) => void setImmediate(() => inTurn(work));
 
 const MAX_IN_FLIGHT = 1000;
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
@@ -53,6 +55,8 @@ export class Connection {
   private readonly deps: ConnectionDeps;
   private readonly pending = new Map<RpcId, PendingRequest>();
   private inFlight = 0;
+  /** Messages that are complete and not read. */
+  private waiting = 0;
   private nextId = 1;
   private events: (() => string)[] = [];
   private corked = false;
@@ -61,12 +65,13 @@ export class Connection {
   constructor(socket: WebSocket, deps: ConnectionDeps) {
     this.socket = socket;
     this.deps = deps;
-    socket.on('message', (data, isBinary) => this.receive(data, isBinary));
+    socket.on('message', (data, isBinary) => this.receiveInTurn(data as Buffer, isBinary));
     socket.on('pong', () => {
       this.alive = true;
     });
     socket.on('error', () => socket.terminate());
-    socket.on('close', () => this.closed());
+    // After the messages before it.
+    socket.on('close', () => later(() => this.closed()));
   }
 
   /**
@@ -143,9 +148,22 @@ export class Connection {
     this.socket.terminate();
   }
 
-  private receive(data: RawData, isBinary: boolean): void {
+  /** Nothing more is read of a peer whose messages wait. */
+  private receiveInTurn(data: Buffer, isBinary: boolean): void {
+    const read = this.deps.onMessage?.();
+    if (this.waiting === 0) this.socket.pause();
+    this.waiting += 1;
+    later(() => {
+      this.waiting -= 1;
+      if (this.waiting === 0) this.socket.resume();
+      read?.();
+      this.receive(data, isBinary);
+    });
+  }
+
+  private receive(data: Buffer, isBinary: boolean): void {
     if (isBinary) return this.socket.close(CLOSE_UNSUPPORTED, 'text frames only');
-    const text = (data as Buffer).toString('utf8');
+    const text = data.toString('utf8');
     if (holdsTooMany(text, this.deps)) {
       this.socket.close(CLOSE_TOO_BIG, 'too many values');
       // As `ws` does where a frame has too many bytes.
@@ -175,7 +193,7 @@ export class Connection {
     try {
       const reply = await this.deps.handle(request, this);
       if (request.id === undefined) return;
-      this.send(encodeReply(request.id, encoded(reply), this.deps));
+      this.send(encodeReply(request.id, reply, this.deps));
     } catch (error) {
       this.deps.onBug(error);
       this.sendError(id, rpcError('internal', 'the request failed inside the gateway'));
@@ -206,7 +224,7 @@ export class Connection {
   private send(text: string): void {
     this.tell();
     this.write(text);
-    if (this.inFlight > 1) setImmediate(() => this.flush());
+    if (this.inFlight + this.waiting > 1) setImmediate(() => this.flush());
     else process.nextTick(() => this.flush());
   }
 
@@ -246,47 +264,4 @@ export class Connection {
     clearTimeout(this.flushing);
     this.deps.onClosed(this);
   }
-}
-
-interface EncodedReply {
-  ok: boolean;
-  json: string;
-}
-
-function encoded(reply: RpcReply): EncodedReply {
-  if ('json' in reply) return reply;
-  return { ok: reply.ok, json: JSON.stringify(reply.ok ? reply.result : reply.error) };
-}
-
-type FrameLimits = Pick<ConnectionDeps, 'maxFrameBytes' | 'maxFrameValues'>;
-
-/** A reply that fits a frame: the trace of a larger one is left out first. */
-function encodeReply(id: RpcId, { ok, json }: EncodedReply, limits: FrameLimits): string {
-  const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${ok ? 'result' : 'error'}":${json}}`;
-  if (isOneFrame(text, limits)) return text;
-  const cut = JSON.stringify({ jsonrpc: '2.0', id, ...withoutTrace(ok, json) });
-  if (isOneFrame(cut, limits)) return cut;
-  return JSON.stringify({ jsonrpc: '2.0', id, error: rpcError('output_invalid', `the answer ${unfit(limits)}`) });
-}
-
-function withoutTrace(ok: boolean, json: string) {
-  const cut = { trace: [], trace_cut: true };
-  if (ok) return { result: { ...(JSON.parse(json) as object), ...cut } };
-  const error = JSON.parse(json) as RpcError;
-  return { error: { ...error, data: { ...error.data, ...cut } } };
-}
-
-/** Counts only where the length in characters leaves a doubt. */
-function isOneFrame(text: string, limits: FrameLimits): boolean {
-  const { maxFrameBytes } = limits;
-  const fits = text.length * 3 <= maxFrameBytes || Buffer.byteLength(text) <= maxFrameBytes;
-  return fits && !holdsTooMany(text, limits);
-}
-
-function holdsTooMany(text: string, { maxFrameValues }: FrameLimits): boolean {
-  return text.length > maxFrameValues && valuesIn(text) > maxFrameValues;
-}
-
-function unfit({ maxFrameBytes, maxFrameValues }: FrameLimits): string {
-  return `does not fit a frame of ${maxFrameBytes} bytes and ${maxFrameValues} values`;
 }

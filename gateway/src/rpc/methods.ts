@@ -11,7 +11,7 @@ import {
 import { z } from 'zod';
 import type { Run, RunWatcher } from '../runs/run.ts';
 import type { Submitted } from '../runs/submitted.ts';
-import type { RpcReply } from './connection.ts';
+import type { RpcReply } from './one-frame.ts';
 
 /** The operations that the methods call. */
 export interface MethodDeps {

@@ -2,7 +2,6 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorType, errorBody, ERROR_STATUS } from '@signalbox/crds';
 import { endWith } from '@signalbox/crds/process/client-error';
-import { readInTurns } from '@signalbox/crds/process/read-in-turns';
 import { createUnfinished, type Unfinished } from '@signalbox/crds/process/unfinished';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type Authenticate, grants, type OnAuthFailure } from '../identity/authenticate.ts';
@@ -102,7 +101,6 @@ export class RpcServer {
     const peer = { token: who.token, address: request.socket.remoteAddress ?? '' };
     const refused = this.refusal(request) ?? this.excess(peer);
     if (refused) return refuse(socket, refused.type, refused.message);
-    readInTurns(socket);
     this.upgrader.handleUpgrade(request, socket, head, (webSocket) => {
       this.countUnfinished(socket, webSocket);
       const connection: Connection = new Connection(webSocket, {
@@ -111,6 +109,7 @@ export class RpcServer {
           this.connections.delete(connection);
           this.deps.onGone(watcher);
         },
+        onMessage: () => this.messages.done(socket),
         onBug: this.deps.onBug,
         onUnread: () => this.boundUnread(),
         maxFrameBytes: this.deps.maxFrameBytes,
@@ -129,7 +128,7 @@ export class RpcServer {
     socket.prependListener('data', (piece: Buffer) => messages.add(socket, piece.length));
     // Pings come between the parts of a message.
     const leaveOut = (data: Buffer) => messages.add(socket, -(data.length + PING_HEAD_BYTES));
-    webSocket.on('message', forget).on('ping', leaveOut).on('pong', leaveOut);
+    webSocket.on('ping', leaveOut).on('pong', leaveOut);
     socket.once('close', forget);
   }
 

@@ -10,7 +10,7 @@ import { createRunnerAuthenticate } from '../identity/runner-token.ts';
 import type { Log } from '../observability/log.ts';
 import { createRefusalLog } from '../observability/refusal-log.ts';
 import { createMethods } from '../rpc/methods.ts';
-import type { RpcReply } from '../rpc/connection.ts';
+import type { RpcReply } from '../rpc/one-frame.ts';
 import { RpcServer } from '../rpc/rpc-server.ts';
 import type { Run, RunWatcher } from '../runs/run.ts';
 import { schedule } from '../tools/schedule.ts';

@@ -1,0 +1,52 @@
+import { type RpcError, rpcError, type RpcId, valuesIn } from '@signalbox/crds';
+
+/** `json` is an encoded result, or error. */
+export type RpcReply = { ok: true; result: unknown } | { ok: boolean; json: string } | { ok: false; error: RpcError };
+
+export interface FrameLimits {
+  maxFrameBytes: number;
+  /** Both ways, counted before a frame is parsed: that alone may take a second. */
+  maxFrameValues: number;
+}
+
+interface EncodedReply {
+  ok: boolean;
+  json: string;
+}
+
+function encoded(reply: RpcReply): EncodedReply {
+  if ('json' in reply) return reply;
+  return { ok: reply.ok, json: JSON.stringify(reply.ok ? reply.result : reply.error) };
+}
+
+/** A reply that fits a frame: the trace of a larger one is left out first. */
+export function encodeReply(id: RpcId, reply: RpcReply, limits: FrameLimits): string {
+  const { ok, json } = encoded(reply);
+  const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${ok ? 'result' : 'error'}":${json}}`;
+  if (isOneFrame(text, limits)) return text;
+  const cut = JSON.stringify({ jsonrpc: '2.0', id, ...withoutTrace(ok, json) });
+  if (isOneFrame(cut, limits)) return cut;
+  return JSON.stringify({ jsonrpc: '2.0', id, error: rpcError('output_invalid', `the answer ${unfit(limits)}`) });
+}
+
+function withoutTrace(ok: boolean, json: string) {
+  const cut = { trace: [], trace_cut: true };
+  if (ok) return { result: { ...(JSON.parse(json) as object), ...cut } };
+  const error = JSON.parse(json) as RpcError;
+  return { error: { ...error, data: { ...error.data, ...cut } } };
+}
+
+/** Counts only where the length in characters leaves a doubt. */
+export function isOneFrame(text: string, limits: FrameLimits): boolean {
+  const { maxFrameBytes } = limits;
+  const fits = text.length * 3 <= maxFrameBytes || Buffer.byteLength(text) <= maxFrameBytes;
+  return fits && !holdsTooMany(text, limits);
+}
+
+export function holdsTooMany(text: string, { maxFrameValues }: FrameLimits): boolean {
+  return text.length > maxFrameValues && valuesIn(text) > maxFrameValues;
+}
+
+export function unfit({ maxFrameBytes, maxFrameValues }: FrameLimits): string {
+  return `does not fit a frame of ${maxFrameBytes} bytes and ${maxFrameValues} values`;
+}
