@@ -9,9 +9,11 @@ import { createEventHub } from '../runs/state/events.ts';
 import { createCapacity } from '../runs/run/capacity.ts';
 import { createConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
 import { createTemplates } from '../runs/prompt/templates.ts';
+import type { Database } from '../store/db/database.ts';
 import { openDatabase } from '../store/db/open-database.ts';
 import { watchWrites } from '../store/db/watch-writes.ts';
 import { readEvents } from '../store/tables/bodies/run-bodies.ts';
+import { nameHolders, setNameHolders } from '../store/tables/name-holders.ts';
 import { wireCalibration } from './parts/calibration.ts';
 import { registryOptions, reportLoads } from './definitions.ts';
 import { createApprovalRight } from './approval-right.ts';
@@ -40,7 +42,7 @@ export async function layFoundation(options: ServiceOptions) {
   const own = await createRegistry({
     ...registryOptions(config, options.pipelineEnv),
     now,
-    names: config.managedDir === null ? null : await createNameHolders(database, { now, warn: unkept(logs.log) }),
+    names: config.managedDir === null ? null : await holdersOf(database, logs.log),
     work: definitionsIn(compute, config.security.computeTimeoutMs),
   });
   const registry = shareRegistry(own, database, logs.log);
@@ -79,8 +81,12 @@ export async function layFoundation(options: ServiceOptions) {
   };
 }
 
-const unkept = (log: Logs['log']) => (error: unknown) =>
-  log.warn({ err: error }, 'whose the names of definitions are was not stored; the next reload tries again');
+const holdersOf = async (database: Pick<Database, 'db' | 'write'>, log: Logs['log']) =>
+  createNameHolders(await nameHolders(database.db), {
+    store: (changes) => database.write((tx) => setNameHolders(tx, changes, now())),
+    warn: (error) =>
+      log.warn({ err: error }, 'whose the names of definitions are was not stored; the next reload tries again'),
+  });
 
 /** The SDK is loaded only when tracing is enabled. */
 async function traced({ config, version, logs }: ServiceOptions): Promise<Tracing | null> {

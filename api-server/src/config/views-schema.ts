@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { text } from './fields.ts';
 
-/** What a view may set: the filters and the order of the list of runs. */
-export const VIEW_KEYS = [
+/** What the address of the list of runs may hold beside its order. */
+export const FILTER_KEYS = [
   'q',
   'status',
   'attention',
@@ -21,9 +21,9 @@ export const VIEW_KEYS = [
   'until',
   'warnings',
   'replay',
-  'sort',
 ] as const;
-const KNOWN: ReadonlySet<string> = new Set(VIEW_KEYS);
+/** What a view may set. */
+const VIEW_KEYS: readonly string[] = [...FILTER_KEYS, 'sort'];
 const MAX_VIEWS = 50;
 
 const View = z.strictObject({
@@ -33,7 +33,7 @@ const View = z.strictObject({
     .refine((filters) => Object.keys(filters).length > 0, 'is empty')
     .superRefine((filters, context) => {
       for (const key of Object.keys(filters))
-        if (!KNOWN.has(key))
+        if (!VIEW_KEYS.includes(key))
           context.addIssue({ code: 'custom', path: [key], message: `is unknown; there are ${VIEW_KEYS.join(', ')}` });
     })
     .describe('Filters of the list of runs as its address has them, and `sort`'),

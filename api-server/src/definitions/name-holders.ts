@@ -1,8 +1,19 @@
 import type { DefinitionKind, HeldBy } from '@signalbox/crds';
-import type { Database } from '../store/db/database.ts';
-import { type NameHolder, nameHolders, setNameHolder } from '../store/tables/name-holders.ts';
 import type { Read } from './read-all.ts';
 import type { Snapshot } from './snapshot.ts';
+
+/** Who had a name of a definition last: a namespace, or the empty text for the operator. */
+export interface NameHolder {
+  kind: string;
+  name: string;
+  namespace: string;
+}
+
+/** A name that another namespace has now than `before`. */
+export interface NameChange {
+  now: NameHolder;
+  before: string | undefined;
+}
 
 /** Who had the names of definitions last, also of those that are gone: their history stays under the name. */
 export interface NameHolders {
@@ -11,29 +22,26 @@ export interface NameHolders {
   keep(read: Read, snapshot: Snapshot): Promise<void>;
 }
 
-export async function createNameHolders(
-  database: Pick<Database, 'db' | 'write'>,
-  { now, warn }: { now: () => number; warn: (error: unknown) => void },
-): Promise<NameHolders> {
-  const stored = new Map((await nameHolders(database.db)).map((holder) => [keyOf(holder), holder]));
+export function createNameHolders(
+  known: readonly NameHolder[],
+  { store, warn }: { store: (changes: readonly NameChange[]) => Promise<void>; warn: (error: unknown) => void },
+): NameHolders {
+  const stored = new Map(known.map((holder) => [keyOf(holder), holder]));
   const held = new Map(stored);
-  const store = async (changed: readonly NameHolder[]) => {
-    if (changed.length === 0) return;
-    const at = now();
-    await database.write(async (tx) => {
-      for (const holder of changed) {
-        const before = stored.get(keyOf(holder))?.namespace;
-        await setNameHolder(tx, { now: holder, before, at });
-      }
+  const keepChanged = async () => {
+    const changes = [...held].flatMap(([key, now]): NameChange[] => {
+      const before = stored.get(key)?.namespace;
+      return before === now.namespace ? [] : [{ now, before }];
     });
-    for (const holder of changed) stored.set(keyOf(holder), holder);
+    if (changes.length === 0) return;
+    await store(changes);
+    for (const { now } of changes) stored.set(keyOf(now), now);
   };
   return {
     heldBy: (kind, name) => held.get(keyOf({ kind, name }))?.namespace,
     keep: async (read, snapshot) => {
       for (const holder of holdersOf(read, snapshot)) held.set(keyOf(holder), holder);
-      const changed = [...held].filter(([key, { namespace }]) => stored.get(key)?.namespace !== namespace);
-      await store(changed.map(([, holder]) => holder)).catch(warn);
+      await keepChanged().catch(warn);
     },
   };
 }

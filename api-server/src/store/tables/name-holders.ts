@@ -1,14 +1,8 @@
 import type { Kysely } from 'kysely';
+import type { NameChange, NameHolder } from '../../definitions/name-holders.ts';
 import type { Tx } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { setMark } from './marks.ts';
-
-/** Who had a name of a definition last: a namespace, or the empty text for the operator. */
-export interface NameHolder {
-  kind: string;
-  name: string;
-  namespace: string;
-}
 
 const PREFIX = 'name';
 
@@ -29,15 +23,14 @@ export async function nameHolders(db: Kysely<Tables>): Promise<NameHolder[]> {
   });
 }
 
-/** Stores who has a name now, in place of who had it. */
-export async function setNameHolder(
-  tx: Tx,
-  { now, before, at }: { now: NameHolder; before: string | undefined; at: number },
-): Promise<void> {
-  if (before !== undefined)
-    await tx.db
-      .deleteFrom('marks')
-      .where('name', '=', markOf({ ...now, namespace: before }))
-      .execute();
-  await setMark(tx, markOf(now), at);
+/** Stores who has names now, in place of who had them. */
+export async function setNameHolders(tx: Tx, changes: readonly NameChange[], at: number): Promise<void> {
+  for (const { now, before } of changes) {
+    if (before !== undefined)
+      await tx.db
+        .deleteFrom('marks')
+        .where('name', '=', markOf({ ...now, namespace: before }))
+        .execute();
+    await setMark(tx, markOf(now), at);
+  }
 }

@@ -2,7 +2,8 @@ import { exactTime } from '../../format.ts';
 import { listQuery, select } from '../../list-filters.ts';
 import { paths } from '../../paths.ts';
 import { statusLook } from '../../status.ts';
-import { FILTER_KEYS, type FilterKey, type Filters, SPANS } from './filters.ts';
+import { FILTER_KEYS } from '../../../../config/views-schema.ts';
+import { type FilterKey, type Filters, SPANS } from './filters.ts';
 
 const STATUSES = [
   'running',

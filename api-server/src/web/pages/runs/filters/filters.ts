@@ -1,30 +1,10 @@
+import { FILTER_KEYS } from '../../../../config/views-schema.ts';
 import { boundsOf, type ListFilters, listQuery, readList } from '../../list-filters.ts';
 import { RunLine } from '../../../../service/views/run.ts';
 import { AttentionFilter, LabelFilter, RUN_ORDERS, type RunsQuery } from '../../../../service/runs/runs-query.ts';
 
 export const PAGE_SIZE = 50;
 
-/** What the address of the list may hold. */
-export const FILTER_KEYS = [
-  'q',
-  'status',
-  'attention',
-  'severity',
-  'pipeline',
-  'stage',
-  'alert',
-  'label',
-  'agent',
-  'model',
-  'source',
-  'team',
-  'teamless',
-  'last',
-  'since',
-  'until',
-  'warnings',
-  'replay',
-] as const;
 export type FilterKey = (typeof FILTER_KEYS)[number];
 
 const HOUR = 3_600_000;

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import { VIEW_KEYS } from '../../../../config/views-schema.ts';
 import { VIEWER } from '../../fixtures/fake-deps.ts';
 import { pagesWith } from '../../fixtures/pages-with.ts';
 import { HOSTILE, runLine } from '../../fixtures/runs.ts';
-import { FILTER_KEYS } from '../filters/filters.ts';
 import type { TeamView } from './view.ts';
 import { canonical, savedViews, VIEWS_COOKIE, viewsCookie } from './saved.ts';
 
@@ -92,8 +90,4 @@ test('a name stays text, and a query is only what the list knows', async () => {
   const { list } = await pages();
   expect(await list('', cookie)).not.toContain('<img src=x');
   expect(canonical('b=1&team=x&attention=open&page=3')).toBe('attention=open&team=x');
-});
-
-test('a view of the configuration may set what the list knows', () => {
-  expect([...VIEW_KEYS]).toEqual([...FILTER_KEYS, 'sort']);
 });
