@@ -30,7 +30,7 @@ const ROOMS = 'store runs analytics triggers definitions executors schedules not
   ' ',
 );
 const BELOW_SERVICE = `(${ROOMS.join('|')}|boot)/`;
-const CORE = ['api-server/src/triggers', 'api-server/src/runs', 'api-server/src/analytics'];
+const CORE = ['triggers', 'runs', 'analytics', 'definitions'].map((room) => `api-server/src/${room}`);
 const planted = (file: string, specifier: string): Planted => ({ file, code: `import '${specifier}';\n` });
 
 export const WALLS: readonly Wall[] = [
