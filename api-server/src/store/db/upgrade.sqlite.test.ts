@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { DatabaseSync } from 'node:sqlite';
 import type { KyselyPlugin } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
@@ -22,7 +23,7 @@ function scratch(): string {
 /** A database as the program of that schema version left it. */
 function restore(dump: string, file: string): void {
   const db = new DatabaseSync(file);
-  db.exec(readFileSync(join(DUMPS, dump), 'utf8'));
+  db.exec(gunzipSync(readFileSync(join(DUMPS, dump))).toString());
   db.close();
 }
 
@@ -94,7 +95,7 @@ const withoutNotes = (content: Record<string, Rows>): Record<string, Rows> => {
 };
 
 test('a database of every schema version before this one is kept', () => {
-  expect(dumps).toEqual(migrations.slice(0, -1).map(({ id }) => `${id}.sql`));
+  expect(dumps).toEqual(migrations.slice(0, -1).map(({ id }) => `${id}.sql.gz`));
 });
 
 test.each(dumps)('%s upgrades to the schema of a new database, and keeps every row', async (dump) => {

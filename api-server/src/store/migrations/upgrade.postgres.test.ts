@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openDatabase } from '../db/open-database.ts';
 import { connectionSettings, openSession, type Session } from '../db/postgres-connection.ts';
@@ -43,7 +44,7 @@ async function on<T>(database: TestDatabase, job: (ask: Ask) => Promise<T>): Pro
 
 /** A database as the program of that schema version left it. */
 const restore = (database: TestDatabase, dump: string) =>
-  on(database, (ask) => ask(readFileSync(join(DUMPS, dump), 'utf8')));
+  on(database, (ask) => ask(gunzipSync(readFileSync(join(DUMPS, dump))).toString()));
 
 /** All but the ledger, with the columns they have now. */
 const tablesIn = (ask: Ask) =>
@@ -103,7 +104,7 @@ async function schemaFrom(prepare: (database: TestDatabase) => Promise<unknown>)
 const freshSchema = () => schemaFrom((database) => upgrade(urlOf(database)));
 
 test('a database of every schema version before this one is kept', () => {
-  expect(dumps).toEqual(versions.slice(0, -1).map((id) => `${id}.sql`));
+  expect(dumps).toEqual(versions.slice(0, -1).map((id) => `${id}.sql.gz`));
 });
 
 test.each(dumps)('%s upgrades to the schema of a new database, and keeps every row', async (dump) => {
@@ -120,7 +121,7 @@ test.each(dumps)('%s upgrades to the schema of a new database, and keeps every r
 test('starts that end after each statement of the upgrade leave the old schema or the new one, and the next start goes on', async () => {
   const schemas = new Map<string | undefined, Schema>([[versions.at(-1), await freshSchema()]]);
   for (const dump of dumps)
-    schemas.set(dump.replace('.sql', ''), await schemaFrom((database) => restore(database, dump)));
+    schemas.set(dump.replace('.sql.gz', ''), await schemaFrom((database) => restore(database, dump)));
   await restore(site, dumps[0] as string);
   const tables = await on(site, tablesIn);
   const { content } = await stateOf(site, tables);

@@ -5,6 +5,7 @@
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { migrations } from '../index.ts';
 import { type Column, type DumpedDatabase, postgresDatabase, sqliteDatabase, type Value } from './dumped-database.ts';
 
@@ -36,8 +37,8 @@ async function keepEach(database: DumpedDatabase): Promise<void> {
     await database.insert('schema_migrations', { id, applied_at: NOW });
     for (const [name, columns] of await database.emptyTables())
       for (const row of [0, 1]) await database.insert(name, rowOf(name, columns, row));
-    const file = join(import.meta.dirname, database.folder, `${id}.sql`);
-    if (!existsSync(file)) writeFileSync(file, await database.dump());
+    const file = join(import.meta.dirname, database.folder, `${id}.sql.gz`);
+    if (!existsSync(file)) writeFileSync(file, gzipSync(await database.dump(), { level: 9 }));
   }
 }
 
