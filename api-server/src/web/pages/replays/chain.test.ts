@@ -237,6 +237,7 @@ test('a batch of a range leads from the list and from its run to its report, and
   const run = (await get('/ui/runs/b2')).body;
   expect(run).toContain('href="/ui/replays/b2">Open the report</a>');
   expect(run).not.toContain('Rerun from the start');
+  expect(run).not.toContain('Was this run right?');
   // Its rows are no steps of a pipeline: a graph would say that none was reached.
   expect(run).not.toContain('Not reached');
 });

@@ -136,9 +136,14 @@ function actions({ run, viewer }: RunInput) {
   const operator = mayOperate(viewer);
   if (isActive(run.status)) return { mark: null, rerun: null, cancel: operator ? confirmCancel(run) : null };
   const action = paths.runFeedback(run.id);
+  const isBatch = run.replay_of !== undefined;
   return {
-    mark: operator || run.feedback ? markView({ mark: run.feedback, step: null, operator, action, keys: true }) : null,
-    rerun: operator && run.replay_of === undefined ? confirmRerun(run, null) : null,
+    // The answers of a batch of replays are judged one by one, on its report.
+    mark:
+      (operator && !isBatch) || run.feedback
+        ? markView({ mark: run.feedback, step: null, operator, action, keys: true })
+        : null,
+    rerun: operator && !isBatch ? confirmRerun(run, null) : null,
     cancel: null,
   };
 }
