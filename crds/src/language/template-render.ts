@@ -7,6 +7,8 @@ const MAX_VISITS = 1_000_000;
 const MAX_OUTPUT = 1024 * 1024;
 /** Characters of a value that weigh as much as one visit. */
 const CHARS_PER_VISIT = 64;
+/** What each value in a list or map weighs beside its text, in characters. */
+const VALUE_CHARS = 16;
 
 /** The values that are in scope at one place of a template. */
 export interface Frame {
@@ -50,6 +52,8 @@ export class Output {
     this.visit();
     this.doing = path;
     if (value === undefined) this.missing.add(path);
+    // Before it is written: a step's results may be many times as much as all that a template may write.
+    if (isHeavier(value, (this.maxVisits - this.visits) * CHARS_PER_VISIT)) this.visit(Number.POSITIVE_INFINITY);
     const text = textOf(value);
     if (text === '') return;
     this.visit(text.length / CHARS_PER_VISIT);
@@ -99,6 +103,24 @@ export function renderProgram(program: Piece, context: Readonly<Record<string, u
       output.fault = { reason: 'failed', msg: output.placed('a value cannot be written as text') };
   }
   return output;
+}
+
+/** Whether a list or map has more than so many characters; it looks at no more than that. */
+function isHeavier(value: unknown, most: number): boolean {
+  const open: unknown[] = typeof value === 'object' ? [value] : [];
+  let left = most;
+  while (open.length > 0 && left >= 0) {
+    const one = open.pop();
+    left -= VALUE_CHARS;
+    if (typeof one === 'string') left -= one.length;
+    else if (Array.isArray(one)) for (const part of one) open.push(part);
+    else if (typeof one === 'object' && one !== null)
+      for (const [key, part] of Object.entries(one)) {
+        left -= key.length;
+        open.push(part);
+      }
+  }
+  return left < 0;
 }
 
 /** Text as it is, numbers and booleans as written, lists and maps as JSON, nothing for null. */
