@@ -86,6 +86,29 @@ test('one run of a tenant whose sub-runs have sub-runs works on so many of them 
   health.stop();
 });
 
+test('the messages of sub-runs of a tenant that end in one moment hold nobody up', async () => {
+  const template = '{{#each vars.many}}{{this}}{{/each}}';
+  const fail = Array.from({ length: 8 }, () => ({ channel: 'log', template }));
+  await start('messages', {
+    shop: {
+      top: { steps: [each('mid', 4)] },
+      mid: { steps: [each('leaf', 40)] },
+      leaf: {
+        vars: { many: Array.from({ length: 9000 }, () => 'many') },
+        steps: [{ ...ASK, timeout_seconds: 5 }],
+        notifications: { fail },
+      },
+    },
+  });
+  const health = probeHealth(service.url);
+  const { run } = await alert('top');
+  const ended = async () => (await read<{ status: string }>(`/runs/${run}`)).status === 'failed';
+  await waitFor(ended, { what: 'the run' });
+  expect(await total('leaf')).toBe(160);
+  expect(health.slowest()).toBeLessThan(MAX_HEALTH_MS);
+  health.stop();
+});
+
 test('sub-runs of a tenant that wait for their own pipeline leave the places of the queue to others', async () => {
   await start('groups', {
     shop: {

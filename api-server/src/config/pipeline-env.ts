@@ -9,6 +9,7 @@ export function createPipelineEnv(names: readonly string[], env: Readonly<Record
     .sort((a, b) => b.length - a.length);
   return {
     valueOf: (name: string): string | undefined => values.get(name),
-    mask: (text: string): string => secrets.reduce((masked, secret) => masked.replaceAll(secret, '***'), text),
+    mask: (text: string): string =>
+      text.length < MIN_MASKED ? text : secrets.reduce((masked, secret) => masked.replaceAll(secret, '***'), text),
   };
 }

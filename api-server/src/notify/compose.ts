@@ -69,19 +69,19 @@ export function templateText(source: string, { templates, values, mask }: Compos
     at = end;
   }
   segments.push({ kind: 'author', text: text.slice(at) });
-  const masked = segments
-    .filter(({ text: piece }) => piece !== '')
-    .map((segment) => ({ ...segment, text: mask(segment.text) }));
-  return { ok: true, text: cutSegments(masked), missing };
+  const written = segments.filter(({ text: piece }) => piece !== '');
+  return { ok: true, text: maskedAndCut(written, mask), missing };
 }
 
-function cutSegments(segments: readonly Segment[]): Segment[] {
+/** What is cut off is not looked at: there may be thousands of segments. */
+function maskedAndCut(segments: readonly Segment[], mask: Composing['mask']): Segment[] {
   let left = MAX_TEXT;
   const kept: Segment[] = [];
   for (const { kind, text } of segments) {
     if (left <= 0) break;
-    kept.push({ kind, text: cut(text, left) });
-    left -= text.length;
+    const masked = mask(text);
+    kept.push({ kind, text: cut(masked, left) });
+    left -= masked.length;
   }
   return kept;
 }

@@ -190,7 +190,10 @@ interface Questions {
 }
 
 /** Most calls need no approval, so the signal that ends approvals is made with the first one. */
-function approvalsOf({ approvals, now }: AgentStepDeps, { ctx, attempt }: ToolCalls): Questions | undefined {
+function approvalsOf(
+  { approvals, templates: { turn }, now }: AgentStepDeps,
+  { ctx, attempt }: ToolCalls,
+): Questions | undefined {
   if (!approvals) return undefined;
   const deadline = now() + attempt.timeoutMs;
   const asked: Promise<unknown>[] = [];
@@ -199,7 +202,8 @@ function approvalsOf({ approvals, now }: AgentStepDeps, { ctx, attempt }: ToolCa
     ask: (request) => {
       over ??= new AbortController();
       const signal = AbortSignal.any([attempt.signal, over.signal]);
-      const decision = askForTool(approvals, { ctx, signal, store: attempt.store, deadline, now: now() }, request);
+      const asking = { ctx, signal, store: attempt.store, turn, deadline, now: now() };
+      const decision = askForTool(approvals, asking, request);
       asked.push(decision);
       return decision;
     },

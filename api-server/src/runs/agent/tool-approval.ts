@@ -11,6 +11,8 @@ export interface Asking {
   /** Fires when the call that asks is over. */
   signal: AbortSignal;
   store: Attempt['store'];
+  /** For the texts of its messages: many agents may ask at once. */
+  turn(): Promise<void>;
   /** When the step's time is over, in milliseconds. */
   deadline: number;
   now: number;
@@ -22,7 +24,7 @@ export async function askForTool(
   asking: Asking,
   request: ToolRequest,
 ): Promise<ToolDecision> {
-  const { ctx, signal, store } = asking;
+  const { ctx, signal, store, turn } = asking;
   const { run, name } = ctx;
   const id = questionId(run.id, name, request);
   // Where the database is away, the question is stored once it is back, and what is stored of it is read then.
@@ -33,6 +35,7 @@ export async function askForTool(
   const tool = `${request.server}/${request.tool}`;
   if (!known)
     run.journal.add('info', 'approval_requested', `${request.agent} waits for approval to call ${tool}`, fields);
+  await turn();
   await store(approvals.ask(run, approval));
   const closed = await approvals.answer(approval, { signal, store });
   const decision = decisionOf(closed);

@@ -20,3 +20,20 @@ test.each([
   clearImmediate(timer);
   expect(turns).toBeGreaterThan(5);
 });
+
+test('of many that ask for a turn in one moment each leaves time to others before the next one has its', async () => {
+  let turns = 0;
+  const tick = () => {
+    turns += 1;
+    timer = setImmediate(tick);
+  };
+  let timer = setImmediate(tick);
+  const work = async () => {
+    await templates.turn();
+    const began = performance.now();
+    while (performance.now() - began < 6);
+  };
+  await Promise.all(Array.from({ length: 20 }, work));
+  clearImmediate(timer);
+  expect(turns).toBeGreaterThan(20);
+});

@@ -71,7 +71,8 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
     return !rendered.ok && rendered.reason === 'too_many_iterations' ? tooHeavy : rendered;
   };
   const inTurn = createTurns();
-  const turn = () => new Promise<void>(inTurn);
+  // In an immediate of its own, so that what one does with its turn counts before the next one has it.
+  const turn = () => new Promise<void>((begin) => setImmediate(() => inTurn(begin)));
   let spentMs = 0;
   /** A definition has thousands of texts, and many runs may go on at once: all that is computed before anything else is awaited. */
   const withTurns = async <T>(work: () => T): Promise<T> => {

@@ -13,6 +13,8 @@ export interface EndingDeps {
   /** Further writes of the transaction that ends a run, such as its notifications. */
   endWrites(run: ActiveRun, outcome: Pick<RunOutcome, 'status' | 'error'>): Write[];
   hub: EventHub;
+  /** For the texts of notifications: hundreds of runs may end in one moment. */
+  turn(): Promise<void>;
   now(): number;
   delay(milliseconds: number, signal: AbortSignal): Promise<boolean>;
   log: { error(fields: object, msg: string): void };
@@ -77,6 +79,7 @@ const endOf = (run: ActiveRun, { status, error }: RunOutcome, completedAt: numbe
 
 /** Stores the end of a run with everything that belongs to it, then publishes it. */
 export async function finish(deps: EndingDeps, run: ActiveRun, outcome: RunOutcome): Promise<void> {
+  await deps.turn();
   const { status, error } = outcome;
   const completedAt = deps.now();
   const level = status === 'completed' ? 'info' : status === 'failed' ? 'error' : 'warn';

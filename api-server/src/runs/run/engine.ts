@@ -19,7 +19,7 @@ import { createSubRuns, type SubRunDeps, type SubRuns } from './sub-run.ts';
 
 export interface EngineDeps
   extends
-    Omit<EndingDeps, 'now' | 'delay'>,
+    Omit<EndingDeps, 'turn' | 'now' | 'delay'>,
     Pick<SubRunDeps, 'pipelineNamed' | 'mayCall' | 'readOutcome' | 'enterShared'> {
   step: Omit<StepDeps, 'flush'>;
   readInterrupted(): Promise<InterruptedRun[]>;
@@ -76,7 +76,12 @@ export function createEngine(deps: EngineDeps): Engine {
   const held = new Map<string, Held>();
   let bytes = 0;
   const shutdown = new AbortController();
-  const ending: EndingDeps = { ...deps, now: deps.step.now, delay: deps.step.delay };
+  const ending: EndingDeps = {
+    ...deps,
+    turn: deps.step.templates.turn,
+    now: deps.step.now,
+    delay: deps.step.delay,
+  };
   const stepDeps: StepDeps = { ...deps.step, flush: (run, writes) => flush(ending, run, writes) };
 
   const hold = (run: ActiveRun, work: (run: ActiveRun) => Promise<void>): Promise<void> => {
