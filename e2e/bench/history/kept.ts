@@ -72,7 +72,7 @@ const onDisk = (directory: string): Place => ({
 });
 
 /** Settings of a small server; the defaults are for a machine of 1 GB. */
-const SETTINGS = ['shared_buffers=512MB', 'work_mem=16MB', 'maintenance_work_mem=128MB', 'max_wal_size=4GB', 'jit=off'];
+const SETTINGS = ['shared_buffers=512MB', 'work_mem=16MB', 'maintenance_work_mem=128MB', 'max_wal_size=4GB'];
 
 async function onServer(directory: string): Promise<Place> {
   const server = await startPostgres({

@@ -10,6 +10,10 @@ import { createGate } from './turns.ts';
 const MAX_WAITING = 256;
 const READ_LIMITS = { statement: 30_000, lock: 10_000 };
 
+/** One question takes one core of the server and leaves the others to what comes in; to compile it takes longer than to answer it. */
+const IN_ONE_PROCESS = 'SET jit = off; SET max_parallel_workers_per_gather = 0';
+const inOneProcess = new WeakSet<pg.PoolClient>();
+
 export function openPool(url: string, max: number): pg.Pool {
   const pool = new pg.Pool({ ...connectionSettings(url, READ_LIMITS), max, idleTimeoutMillis: 60_000 });
   // Without a listener an idle connection that the server ends would end the process; the pool replaces it by itself.
@@ -89,6 +93,8 @@ async function ask(client: pg.PoolClient, query: Query, caller?: Caller): Promis
   };
   caller?.signal.addEventListener('abort', cancel, { once: true });
   try {
+    if (!inOneProcess.has(client)) await client.query(IN_ONE_PROCESS);
+    inOneProcess.add(client);
     return await client.query(prepare(query));
   } finally {
     caller?.signal.removeEventListener('abort', cancel);
