@@ -179,7 +179,7 @@ test.each([
   },
 );
 
-test('of what many clients send at once little is read in a turn', async () => {
+test('of what many clients send at once little is read in a turn, and all in the end', async () => {
   let turn = 0;
   const turns = setInterval(() => setImmediate(() => (turn += 1)), 0);
   onTestFinished(() => clearInterval(turns));
@@ -192,11 +192,12 @@ test('of what many clients send at once little is read in a turn', async () => {
   });
   let accepted = 0;
   server.on('connection', () => (accepted += 1));
-  const many = Array.from({ length: 20 }, () => client(port).resume());
-  await expect.poll(() => accepted).toBe(20);
-  for (const socket of many) socket.write(get('/').repeat(50));
-  await expect.poll(() => inTurns.reduce((sum, read) => sum + read, 0)).toBe(1000);
-  // What one client sent, and what was begun in the same turn.
+  const many = Array.from({ length: 10 }, () => client(port).resume());
+  await expect.poll(() => accepted).toBe(10);
+  for (const socket of many)
+    socket.write(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(15_000)}\r\n\r\n`.repeat(50));
+  await expect.poll(() => inTurns.reduce((sum, read) => sum + read, 0)).toBe(500);
+  // Four or five of each client are what Node reads at once.
   expect(Math.max(...inTurns.filter(Boolean))).toBeLessThan(101);
 });
 

@@ -8,8 +8,7 @@ import {
 } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions as TlsOptions } from 'node:https';
 import type { Socket } from 'node:net';
-import { createTurns, inTurn, noteNewcomer } from './in-turn.ts';
-import { readInTurns } from './read-in-turns.ts';
+import { afterNewcomers, inTurn, noteNewcomer } from './in-turn.ts';
 import { SLOW_CLIENTS } from './slow-clients.ts';
 import { createUnfinished, type Unfinished } from './unfinished.ts';
 
@@ -51,9 +50,7 @@ export function fairServer(
   server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    // Else the parser reads the socket by itself.
-    socket.on('data', nothing).off('data', nothing);
-    readInTurns(socket, readRequests);
+    readInPieces(socket);
   });
   server.on('connection', noteNewcomer);
   cutUnread(server, unreadMs);
@@ -62,9 +59,41 @@ export function fairServer(
   return server;
 }
 
-/** Requests are not read behind messages of connections that are upgraded, each of which may take long. */
-const readRequests = createTurns();
+const PIECE_BYTES = 4 * 1024;
+/** What Node reads at once. */
+const MOST_BYTES = 64 * 1024;
 const nothing = () => undefined;
+
+/**
+ * Node parses all requests that it reads at once, also where the first of them ends the connection, and reads a socket on and on while
+ * more comes. Of one that sends so much more is read after others, and after newcomers.
+ */
+function readInPieces(socket: Socket): void {
+  // Else the parser reads the socket by itself.
+  socket.on('data', nothing).off('data', nothing);
+  const push = socket.push.bind(socket);
+  const read = socket._read.bind(socket);
+  let rests = false;
+  let isWanted = false;
+  socket._read = (size) => {
+    if (rests) isWanted = true;
+    else read(size);
+  };
+  const goOn = () => {
+    rests = false;
+    if (isWanted && !socket.destroyed) read(MOST_BYTES);
+    isWanted = false;
+  };
+  socket.push = (chunk: Buffer | null, encoding) => {
+    if (chunk === null) return push(null);
+    if (!rests && chunk.length >= MOST_BYTES) afterNewcomers(goOn);
+    rests ||= chunk.length >= MOST_BYTES;
+    let wantsMore = true;
+    for (let at = 0; at < chunk.length && !socket.destroyed; at += PIECE_BYTES)
+      wantsMore = push(chunk.subarray(at, at + PIECE_BYTES), encoding);
+    return wantsMore && !rests;
+  };
+}
 
 /** A sender with chunks of 200 bytes reaches the largest body. */
 const MAX_CHUNKS = 10_000;

@@ -12,6 +12,14 @@ export function noteNewcomer(): void {
   newcomers += 1;
 }
 
+/** After a turn of the event loop in which nobody came, or as many as may be. */
+export function afterNewcomers(work: () => void, known: number | null = null, rests = MOST_RESTS): void {
+  setImmediate(() => {
+    if (newcomers === known || rests === 0) work();
+    else afterNewcomers(work, newcomers, rests - 1);
+  });
+}
+
 /** Does something at once, or, where this turn of the event loop has no time left, in a later one, after all that waits already. */
 export type InTurn = (work: () => void) => void;
 
@@ -27,19 +35,13 @@ export function createTurns(): InTurn {
     if (first.length === 0) [first, waiting] = [waiting.toReversed(), first];
     return first.pop();
   };
+  const endTurn = () => void (isTurn = false);
   const hasTime = (): boolean => {
     if (isTurn) return performance.now() < turnEnds;
     isTurn = true;
     turnEnds = performance.now() + TURN_MS;
-    endTurn(null, MOST_RESTS);
+    afterNewcomers(endTurn);
     return true;
-  };
-  /** After one in which nobody came. */
-  const endTurn = (known: number | null, rests: number): void => {
-    setImmediate(() => {
-      if (newcomers === known || rests === 0) isTurn = false;
-      else endTurn(newcomers, rests - 1);
-    });
   };
   const goOn = (): void => {
     if (first.length + waiting.length === 0) return void (isBehind = false);
