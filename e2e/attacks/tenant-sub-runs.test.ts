@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { call } from '../support/call.ts';
@@ -25,6 +27,7 @@ const each = (pipeline: string, times: number) => ({
   },
 });
 
+type Sent = { notifications: { status: string }[] };
 type Pipelines = Record<string, Record<string, object>>;
 
 /** An api-server with pipelines by namespace; `shop` may have one active run. */
@@ -45,7 +48,7 @@ async function start(folder: string, pipelines: Pipelines) {
     server: { host: '127.0.0.1', port: 0 },
     managed_dir: managed,
     database: { url: `sqlite://${join(scratch.path, folder)}.db` },
-    tenancy: { namespaces: { shop: { max_runs: 1 }, pay: {} } },
+    tenancy: { namespaces: { shop: { max_runs: 1, egress_allow: ['127.0.0.1/32'] }, pay: {} } },
     auth: { tokens: ['webhook', 'viewer'].map((role) => ({ name: role, token: tokenOf(role), role })) },
   };
   writeFileSync(config, JSON.stringify(settings));
@@ -107,6 +110,28 @@ test('the messages of sub-runs of a tenant that end in one moment hold nobody up
   expect(await total('leaf')).toBe(160);
   expect(health.slowest()).toBeLessThan(MAX_HEALTH_MS);
   health.stop();
+});
+
+test('thousands of messages of a tenant do not come before one of others', async () => {
+  const looks = { name: 'call', executor: 'webhook', url: 'http://127.0.0.1:1/', when: 'false' };
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const complete = Array.from({ length: 8 }, () => ({ channel: 'webhook', config: { url } }));
+  await start('outbox', {
+    shop: {
+      top: { steps: [each('mid', 39)] },
+      mid: { steps: [each('leaf', 50)] },
+      leaf: { steps: [looks], notifications: { complete } },
+    },
+    pay: { looks: { steps: [looks], notifications: { complete: [{ channel: 'log' }] } } },
+  });
+  await alert('top');
+  await waitFor(async () => (await total('leaf')) === 39 * 50, { what: 'the sub-runs' });
+  const { run } = await alert('looks');
+  const sent = async () => (await read<Sent>(`/notifications?run=${run}`)).notifications[0]?.status === 'sent';
+  await waitFor(sent, { what: 'the message of the other namespace', timeoutMs: 10_000 });
+  silent.close();
 });
 
 test('sub-runs of a tenant that wait for their own pipeline leave the places of the queue to others', async () => {

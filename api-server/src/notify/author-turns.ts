@@ -43,3 +43,17 @@ export function createAuthorTurns(): AuthorTurns {
 /** The longer a message waits, the more seldom it is looked at: thousands of them must not take the time of others. */
 export const untilTurn = ({ id, triedFrom }: Pick<Claimed, 'id' | 'triedFrom'>, heldMs: number, at: number): number =>
   Math.min(Math.max(heldMs, (at - triedFrom) / 2, WAIT_MS) + place(id) * 200, MOST_HELD_MS);
+
+/** Messages of one tenant that are due at once, and how often one more is. */
+const AT_ONCE = 100;
+const EVERY_MS = 200;
+
+/** When the next message of a tenant is due. What is due is looked at in the order of these times: who has thousands waits for himself alone. */
+export function createPace(): (tenant: string, at: number) => number {
+  const next = new Map<string, number>();
+  return (tenant, at) => {
+    const due = Math.max(next.get(tenant) ?? 0, at - AT_ONCE * EVERY_MS);
+    next.set(tenant, due + EVERY_MS);
+    return Math.max(due, at);
+  };
+}

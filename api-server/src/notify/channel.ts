@@ -4,8 +4,8 @@ import type { Notification } from './message.ts';
 /** What reached the channel; `receipt` identifies the message there, to edit it later. */
 export type Delivery =
   | { ok: true; receipt?: Record<string, string> }
-  /** `limited`: the receiver is well and wants fewer messages. */
-  | { ok: false; message: string; retryable: boolean; limited?: boolean; retryAfterMs?: number };
+  /** `limited`: the receiver is well and wants fewer messages; `isOurs`: it was not asked, another message comes first. */
+  | { ok: false; message: string; retryable: boolean; limited?: boolean; isOurs?: boolean; retryAfterMs?: number };
 
 export type Refusal = Extract<Delivery, { ok: false }>;
 

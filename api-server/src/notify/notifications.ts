@@ -81,7 +81,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     for (const { event, msg } of notes) run.journal.add('warn', event, msg);
     if (notifications.length === 0) return [];
     sender.soon();
-    return [outbox.insert(notifications)];
+    return [outbox.insert(notifications.map((one) => sender.paced(one, run.namespace)))];
   };
   return {
     runEnded: (run, end) => writes(run, () => planRunEnd(planning, run, { ...end, at: deps.now() })),

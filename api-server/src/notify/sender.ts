@@ -3,7 +3,7 @@ import type { Failure, HttpCall, HttpExecutor, HttpReply } from '../runs/state/e
 import type { Write } from '../runs/state/records.ts';
 import type { TriedRequest } from '../runs/state/step-parts.ts';
 import type { Undelivered } from './undelivered.ts';
-import { createAuthorTurns, type MessageAuthor, untilTurn } from './author-turns.ts';
+import { createAuthorTurns, createPace, type MessageAuthor, untilTurn } from './author-turns.ts';
 import type { Delivery, Io, Prepared, Unusable } from './channel.ts';
 import type { ChannelName, Notification } from './message.ts';
 import { createRateLimits } from './rate-limits.ts';
@@ -84,6 +84,7 @@ export class Sender {
   #busyAt = 0;
   #limits = createRateLimits();
   #turns = createAuthorTurns();
+  #pace = createPace();
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
@@ -103,6 +104,12 @@ export class Sender {
       this.#soon = undefined;
       void this.poll();
     }, SOON_MS);
+  }
+
+  /** The message of a namespace at its time; null for the operator's. */
+  paced(notification: Notification, tenant: string | null): Notification {
+    if (tenant === null) return notification;
+    return { ...notification, createdAt: Math.max(notification.createdAt, this.#pace(tenant, this.#deps.now())) };
   }
 
   /** The next round: soon while there is work, seldom while there is none. */
@@ -188,7 +195,10 @@ export class Sender {
     const delivery = await this.#try(claimed);
     if (!delivery.ok && this.#stop.signal.aborted) return;
     const settlement = settle(claimed, delivery, this.#deps.now(), this.#deps.patience);
-    await this.#deps.outbox.settle(settlement);
+    await this.#deps.outbox.settle({
+      ...settlement,
+      next: settlement.next && (await this.#afterThis(settlement.next)),
+    });
     if (!delivery.ok) this.#recountAt = 0;
     if (settlement.status !== 'failed' && settlement.status !== 'forwarded') return;
     const { id, channel, runId, pipeline } = claimed;
@@ -196,6 +206,11 @@ export class Sender {
       { notification_id: id, channel, run_id: runId, pipeline, error: settlement.error },
       'notification failed',
     );
+  }
+
+  async #afterThis(reminder: Notification): Promise<Notification> {
+    const { name, isTenant } = await this.#deps.authorOf(reminder);
+    return this.paced(reminder, isTenant ? name : null);
   }
 
   async #try(claimed: Claimed): Promise<Delivered> {
@@ -212,13 +227,19 @@ export class Sender {
 
   async #inTurn(ready: Ready, claimed: Claimed, author: string): Promise<Delivered> {
     const at = this.#deps.now();
-    if (!this.#turns.take(author)) return waitsFor(untilTurn(claimed, 0, at));
+    const turn = (heldMs: number) => waitsFor(Math.max(untilTurn(claimed, heldMs, at), this.#ahead(ready, at)));
+    if (!this.#turns.take(author)) return turn(0);
     try {
       const wait = this.#held(ready, claimed, at);
-      return wait > 0 ? waitsFor(untilTurn(claimed, wait, at)) : await this.#send(ready, claimed, at);
+      return wait > 0 ? turn(wait) : await this.#send(ready, claimed, at);
     } finally {
       this.#turns.giveBack(author);
     }
+  }
+
+  /** How long until one more message of its tenant is looked at. */
+  #ahead({ tenant }: Ready, at: number): number {
+    return tenant === null ? 0 : this.#pace(tenant, at) - at;
   }
 
   #held(ready: Ready, claimed: Claimed, at: number): number {
@@ -284,6 +305,7 @@ const waitsFor = (retryAfterMs: number): Delivery => ({
   message: 'waits until the receiver takes more',
   retryable: true,
   limited: true,
+  isOurs: true,
   retryAfterMs,
 });
 

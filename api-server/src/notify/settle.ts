@@ -102,7 +102,8 @@ const errorOf = ({ channel }: Claimed, { message }: Refusal): string => cut(`${c
 
 function later(claimed: Claimed, refusal: Refusal, at: number): Result {
   const asked = refusal.retryAfterMs ?? (refusal.limited ? UNSAID_WAIT_MS : 0);
-  const nextAt = at + waitAfter(claimed.attempts, asked);
+  const wait = Math.max(backoffMs(Math.max(claimed.attempts, 1), BACKOFF), asked);
+  const nextAt = at + (refusal.isOurs ? wait : Math.min(wait, BACKOFF.mostMs));
   return { status: 'pending', nextAt, error: errorOf(claimed, refusal), receipt: null, forward: null };
 }
 
@@ -113,9 +114,6 @@ const givenUp = (claimed: Claimed, refusal: Refusal, forward: Notification | nul
   receipt: null,
   forward,
 });
-
-const waitAfter = (attempts: number, asked: number): number =>
-  Math.min(Math.max(backoffMs(Math.max(attempts, 1), BACKOFF), asked), BACKOFF.mostMs);
 
 function lineOf(
   { channel, insteadOf, event, runId }: Claimed,

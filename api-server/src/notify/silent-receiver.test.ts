@@ -81,8 +81,9 @@ function site(given: readonly Row[], tryMs = 20) {
     await sender.settled();
     return [...tried];
   };
+  const paced = sender.paced.bind(sender);
   const sentBetween = (from: number, to: number) => rows.slice(from, to).filter(({ sent }) => sent).length;
-  return { dead, strict, look, lookedAt, sentBetween, isSent: (at: number) => rows[at]?.sent };
+  return { dead, strict, look, lookedAt, paced, sentBetween, isSent: (at: number) => rows[at]?.sent };
 }
 
 const DEAD = 'https://dead.example';
@@ -125,6 +126,26 @@ test('what waits long for its turn is looked at seldom', async () => {
   lookedAt.clear();
   for (let passed = 0; passed < 600; passed += 10) await look(10);
   expect(Math.max(...lookedAt.values())).toBeLessThan(4);
+});
+
+test('a tenant with thousands of messages to addresses that never answer has few of them looked at', async () => {
+  const rows = many('shop', 2_000).map((row) => ({ ...row, tenant: 'shop' }));
+  const { dead, look, lookedAt } = site(rows);
+  for (const { url } of rows) dead.add(url);
+  for (let passed = 0; passed < 60; passed += 1) await look(1);
+  lookedAt.clear();
+  for (let passed = 0; passed < 60; passed += 1) await look(1);
+  const looks = lookedAt.values().reduce((all, times) => all + times, 0);
+  expect(looks).toBeLessThan(600);
+});
+
+test('of hundreds of messages of a tenant the last ones are due later, and those of others are not', () => {
+  const { paced } = site([]);
+  const of = (tenant: string | null) => paced(notificationOf({ id: 'one' }), tenant).createdAt;
+  const many = Array.from({ length: 400 }, () => of('shop'));
+  expect(many.slice(0, 100)).toEqual(many.slice(0, 100).fill(AT));
+  expect(many.at(-1)).toBe(AT + 59_800);
+  expect([of('pay'), of(null)]).toEqual([AT, AT]);
 });
 
 test('a tenant whose messages go through the channels of the operator leaves places for those of others', async () => {
