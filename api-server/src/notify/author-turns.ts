@@ -1,3 +1,4 @@
+import type { Delivery } from './channel.ts';
 import type { Claimed } from './settle.ts';
 import { MOST_HELD_MS, place } from './rate-limits.ts';
 
@@ -57,3 +58,12 @@ export function createPace(): (tenant: string, at: number) => number {
     return Math.max(due, at);
   };
 }
+
+export const waitsFor = (retryAfterMs: number): Delivery => ({
+  ok: false,
+  message: 'waits until the receiver takes more',
+  retryable: true,
+  limited: true,
+  isOurs: true,
+  retryAfterMs,
+});

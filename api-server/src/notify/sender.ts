@@ -3,7 +3,7 @@ import type { Failure, HttpCall, HttpExecutor, HttpReply } from '../runs/state/e
 import type { Write } from '../runs/state/records.ts';
 import type { TriedRequest } from '../runs/state/step-parts.ts';
 import type { Undelivered } from './undelivered.ts';
-import { createAuthorTurns, createPace, type MessageAuthor, untilTurn } from './author-turns.ts';
+import { createAuthorTurns, createPace, type MessageAuthor, untilTurn, waitsFor } from './author-turns.ts';
 import type { Delivery, Io, Prepared, Unusable } from './channel.ts';
 import type { ChannelName, Notification } from './message.ts';
 import { createRateLimits } from './rate-limits.ts';
@@ -299,15 +299,6 @@ export class Sender {
 /** Who counts our messages, and last who has to answer: the addresses of one author together, because there may be many. */
 const targetsOf = ({ target, byAuthor = false }: Prepared, { pipeline }: Claimed): string[] =>
   byAuthor ? [target, `pipeline ${pipeline}`] : [target];
-
-const waitsFor = (retryAfterMs: number): Delivery => ({
-  ok: false,
-  message: 'waits until the receiver takes more',
-  retryable: true,
-  limited: true,
-  isOurs: true,
-  retryAfterMs,
-});
 
 /** A channel that throws has a fault of ours; it is as good as a failed try. */
 async function attempt(prepared: Prepared, claimed: Claimed, io: Io): Promise<Delivery> {
