@@ -1,4 +1,4 @@
-import type { Delivery } from './channel.ts';
+import type { Delivery, Prepared } from './channel.ts';
 import type { Claimed } from './settle.ts';
 import { MOST_HELD_MS, place } from './rate-limits.ts';
 
@@ -67,3 +67,7 @@ export const waitsFor = (retryAfterMs: number): Delivery => ({
   isOurs: true,
   retryAfterMs,
 });
+
+/** Who counts our messages, and last who has to answer: the addresses of one author together, because there may be many. */
+export const targetsOf = ({ target, byAuthor = false }: Prepared, { pipeline }: Claimed): string[] =>
+  byAuthor ? [target, `pipeline ${pipeline}`] : [target];

@@ -97,3 +97,12 @@ export function jsonObject(text: string): Record<string, unknown> {
 }
 
 export const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
+
+/** A channel that throws has a fault of ours; it is as good as a failed try. */
+export async function attempt(prepared: Prepared, notification: Notification, io: Io): Promise<Delivery> {
+  try {
+    return await prepared.send(notification, io);
+  } catch (error) {
+    return { ok: false, message: error instanceof Error ? error.name : 'failed', retryable: true };
+  }
+}

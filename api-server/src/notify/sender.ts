@@ -3,8 +3,8 @@ import type { Failure, HttpCall, HttpExecutor, HttpReply } from '../runs/state/e
 import type { Write } from '../runs/state/records.ts';
 import type { TriedRequest } from '../runs/state/step-parts.ts';
 import type { Undelivered } from './undelivered.ts';
-import { createAuthorTurns, createPace, type MessageAuthor, untilTurn, waitsFor } from './author-turns.ts';
-import type { Delivery, Io, Prepared, Unusable } from './channel.ts';
+import { createAuthorTurns, createPace, type MessageAuthor, targetsOf, untilTurn, waitsFor } from './author-turns.ts';
+import { attempt, type Delivery, type Io, type Prepared, type Unusable } from './channel.ts';
 import type { ChannelName, Notification } from './message.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { type Claimed, type Delivered, type Patience, type Settlement, settle, UNSAID_WAIT_MS } from './settle.ts';
@@ -293,19 +293,6 @@ export class Sender {
       warn: (fields: object, msg: string) => this.#deps.log.warn({ ...fields, ...problem }, msg),
     };
     return logged.send(claimed, this.#io(claimed, log, { signal: this.#stop.signal, sent: { request: null } }));
-  }
-}
-
-/** Who counts our messages, and last who has to answer: the addresses of one author together, because there may be many. */
-const targetsOf = ({ target, byAuthor = false }: Prepared, { pipeline }: Claimed): string[] =>
-  byAuthor ? [target, `pipeline ${pipeline}`] : [target];
-
-/** A channel that throws has a fault of ours; it is as good as a failed try. */
-async function attempt(prepared: Prepared, claimed: Claimed, io: Io): Promise<Delivery> {
-  try {
-    return await prepared.send(claimed, io);
-  } catch (error) {
-    return { ok: false, message: error instanceof Error ? error.name : 'failed', retryable: true };
   }
 }
 
