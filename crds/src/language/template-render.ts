@@ -105,16 +105,30 @@ export function renderProgram(program: Piece, context: Readonly<Record<string, u
   return output;
 }
 
-/** Whether a list or map has more than so many characters; it looks at no more than that. */
+/** Lists and maps with more than so many characters: the texts of a run name the same ones again and again. */
+const heavy = new WeakMap<object, number>();
+
+/** Whether a list or map has more than so many characters. */
 function isHeavier(value: unknown, most: number): boolean {
-  const open: unknown[] = typeof value === 'object' ? [value] : [];
+  if (typeof value !== 'object' || value === null) return false;
+  if ((heavy.get(value) ?? -1) >= most) return true;
+  const isSo = holdsMore(value, most);
+  if (isSo) heavy.set(value, most);
+  return isSo;
+}
+
+/** Looks at no more than so many. */
+function holdsMore(value: object, most: number): boolean {
+  const open: unknown[] = [value];
   let left = most;
   while (open.length > 0 && left >= 0) {
     const one = open.pop();
     left -= VALUE_CHARS;
     if (typeof one === 'string') left -= one.length;
-    else if (Array.isArray(one)) for (const part of one) open.push(part);
-    else if (typeof one === 'object' && one !== null)
+    else if (Array.isArray(one)) {
+      if (one.length * VALUE_CHARS > left) return true;
+      for (const part of one) open.push(part);
+    } else if (typeof one === 'object' && one !== null)
       for (const [key, part] of Object.entries(one)) {
         left -= key.length;
         open.push(part);

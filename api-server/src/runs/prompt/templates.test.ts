@@ -5,6 +5,11 @@ const compute = { inThread: () => Promise.reject(new Error('no thread was expect
 const owner = { run: null, share: 'p' };
 const labels = Object.fromEntries(Array.from({ length: 64 }, (_, at) => [`label${at}`, 'x'.repeat(100)]));
 const templates = createTemplates({ sandbox: true, compute });
+const inThread = { ok: true, text: '' } as never;
+const inThreads = createTemplates({
+  sandbox: true,
+  compute: { ...compute, inThread: () => Promise.resolve(inThread) },
+});
 
 test.each([
   ['templates', () => templates.render('{{#each labels}}{{#each ../labels}}{{/each}}{{/each}}', { labels }, owner)],
@@ -36,4 +41,22 @@ test('of many that ask for a turn in one moment each leaves time to others befor
   await Promise.all(Array.from({ length: 20 }, work));
   clearImmediate(timer);
   expect(turns).toBeGreaterThan(20);
+});
+
+test.each([
+  ['templates', (values: object) => inThreads.render('{{metadata.data}}', { ...values }, owner)],
+  ['expressions', (values: object) => inThreads.evaluate('metadata.data == 1', { ...values }, owner)],
+])('what many %s name is looked through once', async (_what, compute) => {
+  let looks = 0;
+  const large = Object.fromEntries(Array.from({ length: 90_000 }, (_, at) => [`key${at}`, at]));
+  const data = new Proxy(large, {
+    ownKeys: (target) => {
+      looks += 1;
+      return Reflect.ownKeys(target);
+    },
+  });
+  await compute({ metadata: { data } });
+  const first = looks;
+  for (let at = 0; at < 10; at++) expect(await compute({ metadata: { data } })).toBe(inThread);
+  expect(looks).toBe(first);
 });

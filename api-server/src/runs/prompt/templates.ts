@@ -85,6 +85,7 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
     spentMs += performance.now() - began;
     return done;
   };
+  const sizeOf = (values: Values) => withTurns(() => sizeOfValues(values));
   const renderWith = async (
     compile: typeof template,
     { source, values, owner }: { source: string; values: Values; owner: Owner },
@@ -93,7 +94,7 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
     const isCounted = !compiled.ok || compiled.template.counted;
     const rendered = isCounted ? await withTurns(() => inPlace(compile, source, values)) : tooHeavy;
     if (rendered !== tooHeavy) return rendered;
-    if (sizeOfValues(values) === 'huge') return tooLarge();
+    if ((await sizeOf(values)) === 'huge') return tooLarge();
     return compute.inThread({ kind: 'template', source, sandbox: compile === strict || sandbox, values }, owner);
   };
 
@@ -103,7 +104,7 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
     renderNow: (source, values, maxVisits) => inPlace(template, source, values, maxVisits),
     evaluate: async (source, all, owner) => {
       const values = readValues(all, reads(source));
-      const size = sizeOfValues(values);
+      const size = await sizeOf(values);
       if (size === 'huge') return tooLarge();
       if (size === 'small' && source.length <= INLINE.sourceChars) {
         const compiled = expression(source);

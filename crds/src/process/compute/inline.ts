@@ -24,7 +24,45 @@ const MAX_COPIED_VALUES = 200_000;
 
 /** How much an expression may meet: `small` is computed inline, `huge` not at all. */
 export function sizeOfValues(values: Values): 'small' | 'large' | 'huge' {
-  const open: unknown[] = [values];
+  const { count, chars, longest } = weigh(values, NAMED_LEVELS);
+  if (chars > MAX_COPIED_CHARS || count > MAX_COPIED_VALUES) return 'huge';
+  return longest <= INLINE.textChars && count <= INLINE.values ? 'small' : 'large';
+}
+
+interface Weight {
+  count: number;
+  chars: number;
+  longest: number;
+}
+
+/** What texts name of a run: `metadata.data`. */
+const NAMED_LEVELS = 2;
+/** Of what is not small: the texts of a run name the same data again and again. */
+const known = new WeakMap<object, Weight>();
+
+function weigh(value: unknown, levels: number): Weight {
+  if (typeof value !== 'object' || value === null) return walk(value);
+  const before = known.get(value);
+  if (before) return before;
+  const weight = levels === 0 ? walk(value) : sum(value, levels - 1);
+  if (weight.count > INLINE.values) known.set(value, weight);
+  return weight;
+}
+
+function sum(value: object, levels: number): Weight {
+  const all = { count: 1, chars: 0, longest: 0 };
+  for (const part of partsOf(value, MAX_COPIED_VALUES)) {
+    const { count, chars, longest } = weigh(part, levels);
+    all.count += count;
+    all.chars += chars;
+    all.longest = Math.max(all.longest, longest);
+    if (all.count > MAX_COPIED_VALUES) break;
+  }
+  return all;
+}
+
+function walk(whole: unknown): Weight {
+  const open = [whole];
   let chars = 0;
   let longest = 0;
   for (let at = 0; at < open.length; at++) {
@@ -33,9 +71,9 @@ export function sizeOfValues(values: Values): 'small' | 'large' | 'huge' {
       chars += value.length;
       longest = Math.max(longest, value.length);
     } else for (const part of partsOf(value, MAX_COPIED_VALUES - open.length)) open.push(part);
-    if (chars > MAX_COPIED_CHARS || open.length > MAX_COPIED_VALUES) return 'huge';
+    if (chars > MAX_COPIED_CHARS || open.length > MAX_COPIED_VALUES) break;
   }
-  return longest <= INLINE.textChars && open.length <= INLINE.values ? 'small' : 'large';
+  return { count: open.length, chars, longest };
 }
 
 /** The parts of a list or map, one more than `most` where there are more. */
