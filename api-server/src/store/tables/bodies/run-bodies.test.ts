@@ -134,7 +134,10 @@ test('a run reads the same before and after its texts were packed, and a live on
   expect(before.runs[0]?.step?.rawResponse?.prompt).toBe(PROMPT);
   expect(before.exported).toContain('grow');
   expect(before.replayed[0]?.inputTokens).toBeNull();
+  const { runs: listed } = await listRuns(database.db, {}, { limit: 10, offset: 0 });
   await searchAll({ database, upTo: 4, log: QUIET });
+  // A list may have read its runs just before.
+  expect(await resultsOf(database.db, listed, createDeclared())).toEqual(before.listed);
   expect(await seen()).toEqual(before);
   const rows = await database.db.selectFrom('runs').select(['seq', 'context', 'raw']).orderBy('seq').execute();
   expect(rows.map(({ context }) => context === '{}')).toEqual([true, false, true, true]);

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Run, TrustReport } from '../../../runs/state/model.ts';
 import { actionsIn, NOTHING_DECLARED, type RunResult } from '../../../runs/state/result.ts';
+import { hasPacked } from '../../db/bodies/packed-body.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { ReadDeclared } from './declared.ts';
 
@@ -32,7 +33,7 @@ export async function resultsOf(
   return results;
 }
 
-/** The results of runs whose texts are not packed, out of their steps. */
+/** The results of runs whose texts were not packed when they were read, out of their steps. */
 export async function readResults(
   db: Kysely<Tables>,
   runs: readonly Pick<Run, 'id' | 'definitionHash'>[],
@@ -58,9 +59,12 @@ export async function readResults(
     .orderBy('step_index')
     .orderBy('completed_at')
     .execute();
-  const results = new Map<string, RunResult>();
+  // Of a run that was packed since it was read, the result is kept.
+  const packed = new Set(rows.filter(hasPacked).map(({ run_id: id }) => id));
+  const results = await keptResults(db, [...packed]);
+  const read = rows.filter(({ run_id: id }) => !packed.has(id));
   const proposing = new Set<string>();
-  for (const { run_id: id, step_name: stepName, conclusion, output, trust_report: report } of rows) {
+  for (const { run_id: id, step_name: stepName, conclusion, output, trust_report: report } of read) {
     const outputs = declared.get(hashes.get(id) ?? '')?.get(stepName) ?? NOTHING_DECLARED;
     const { actions, proposes } = actionsIn(JSON.parse(output ?? 'null'), outputs);
     // A step that only reports what an earlier one found does not replace its proposal.
@@ -70,4 +74,11 @@ export async function readResults(
     results.set(id, { stepName, conclusion, actions, trust, threshold });
   }
   return results;
+}
+
+async function keptResults(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, RunResult>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.selectFrom('runs').select(['id', 'result']).where('id', 'in', ids).execute();
+  const kept = rows.map(({ id, result }) => [id, JSON.parse(result ?? 'null') as RunResult | null] as const);
+  return new Map(kept.flatMap(([id, result]) => (result ? [[id, result] as const] : [])));
 }
