@@ -65,3 +65,33 @@ test('the answers of a run have so much room; what is answered beyond is no answ
   });
   expect(JSON.stringify(run.step('each/29')).length).toBeLessThan(10_000);
 });
+
+test('of large answers that come in one moment each leaves time to others before the next one', async () => {
+  const keys = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`key-${at}`, 'v']));
+  let asked = 0;
+  let answer: (() => void) | undefined;
+  const all = new Promise<void>((resolve) => (answer = resolve));
+  world = await createWorld({
+    pipelines: [each(ASKS).replace('max_parallel: 1', 'max_parallel: 12')],
+    agents: {
+      a: async () => {
+        asked += 1;
+        if (asked === 12) answer?.();
+        await all;
+        return { ...sure(0.9), ...keys };
+      },
+    },
+  });
+  let turns = 0;
+  let before = performance.now();
+  const tick = () => {
+    if (performance.now() - before > 5) turns += 1;
+    before = performance.now();
+    timer = setImmediate(tick);
+  };
+  let timer = setImmediate(tick);
+  const run = await world.run('p', items(12));
+  clearImmediate(timer);
+  expect(run.run.status).toBe('completed');
+  expect(turns).toBeGreaterThan(24);
+});

@@ -152,6 +152,8 @@ async function attempts(
       step: { id: begun.row.id, startedAt: begun.row.startedAt },
       store: (writes) => deps.flush(run, writes),
     });
+    // A large answer takes long to read, to measure and to store.
+    await deps.templates.turn();
     const performed = withinRoom(run, said);
     noteAttempt(begun, performed, [startedAt, deps.now()], stopReason(signal));
     countUse(deps.priceOf, begun, performed);
@@ -242,6 +244,7 @@ async function answered(deps: StepDeps, begun: Begun, { performed, signal, befor
     raw: facts.raw,
     signal,
   });
+  await deps.templates.turn();
   const stopped = stopReason(signal);
   if (stopped?.why === 'shutdown' || stopped?.why === 'cancelled') return interrupted(deps, begun, stopped);
   const report = gate(gathered.evidence, gateRule(begun));

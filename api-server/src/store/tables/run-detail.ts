@@ -1,3 +1,4 @@
+import { createRest } from '@signalbox/crds/process/rest';
 import type { Kysely } from 'kysely';
 import type { Attention } from '../../runs/state/attention.ts';
 import type { Run, StepExecution } from '../../runs/state/model.ts';
@@ -69,7 +70,12 @@ export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: 
     currentSteps(db, [row]),
     listNotifications(db, { run: id }, MAX_NOTIFICATIONS),
   ]);
-  const executed = (await withTexts(db, steps)).map(toStep);
+  const executed: StepExecution[] = [];
+  const rest = createRest();
+  for (const step of await withTexts(db, steps)) {
+    await rest();
+    executed.push(toStep(step));
+  }
   const waiting = await waitingChildren(db, [row, ...children]);
   return {
     run: live(toRun(asWaiting(row, waiting), current.get(id) ?? null), executed),
