@@ -14,6 +14,7 @@ import {
 import { runValues } from '../prompt/run-values.ts';
 import { ownerOf } from '../prompt/templates.ts';
 import { expressionFailure } from '../prompt/when.ts';
+import { addBranches, TOO_MANY_BRANCHES } from '../state/workers.ts';
 import type { StepDeps, StepOutcome } from '../step/step.ts';
 
 /** Runs one branch an item of a list that is known only now; branches are named `<step>/<index>` (Orchestration 2.2). */
@@ -21,6 +22,7 @@ export async function runFanOut(deps: StepDeps, run: ActiveRun, step: FanOutStep
   const group: Group = { run, step, index, executor: 'fan_out', join: step.fan_out.join, raw: null };
   const listed = run.inFlight.get(step.name)?.rawResponse?.items ?? (await evaluateList(deps, run, step));
   if (!Array.isArray(listed)) return failGroup(deps, group, listed);
+  if (!addBranches(run, listed.length)) return failGroup(deps, group, TOO_MANY_BRANCHES);
   // The list is stored with the row: a resumed fan-out goes on with the items it began with.
   const begun = await beginGroup(deps, { ...group, raw: { items: listed } }, listed.length);
   if (listed.length === 0) return empty(deps, begun);

@@ -14,7 +14,7 @@ import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
 import { charsOf, LEFT_OUT, roomTogether } from '../state/held.ts';
 import type { TriggerContext } from '../state/model.ts';
 import { newRunRow, teamOf } from '../state/new-run.ts';
-import { topOf } from '../state/workers.ts';
+import { dropBranches, topOf } from '../state/workers.ts';
 import { runDeadline } from './run-deadline.ts';
 import { restore, type InterruptedRun } from './resume.ts';
 import type { RunOutcome } from './sequence.ts';
@@ -247,6 +247,7 @@ async function supervise(deps: SubRunDeps, { signal }: ChildRequest, child: Acti
     outcome = await inConcurrencyGroup(deps, run);
     await finish(deps, run, outcome);
   });
+  dropBranches(child);
   const stopped = stopReason(child.controller.signal);
   if (outcome === null && stopped?.why === 'shutdown') throw stopped;
   const { status, error } = outcome ?? { status: 'failed', error: { message: 'an internal error ended the sub-run' } };

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { createEventHub, MAX_EVENT_CHARS, MAX_EVENTS, type RunFrame } from './events.ts';
 
-function openRun() {
+function openRun({ maxChars }: { maxChars?: number } = {}) {
   const observed: string[] = [];
   const hub = createEventHub({
     readStored: () => Promise.resolve([]),
     now: () => 0,
     observe: ({ event }) => void observed.push(event),
+    ...(maxChars !== undefined && { maxChars }),
   });
   const journal = hub.open('r1', []);
   const frames: RunFrame[] = [];
@@ -60,7 +61,7 @@ test('a log of warnings without end keeps twice as many, then only ends', async 
 
 test('a log is full of long events, too, and what all logs hold is counted until their runs end', async () => {
   const { hub, journal } = openRun();
-  for (let at = 0; at < 100; at++) journal.add('info', 'tool_call', 'x'.repeat(100_000));
+  for (let at = 0; at < 100; at++) journal.add('info', 'tool_call', 'long', { input: 'x'.repeat(100_000) });
   const events = await hub.history('r1', 0);
   expect(events.map(({ event }) => event)).toEqual([...Array.from({ length: 21 }, () => 'tool_call'), 'log_full']);
   hub.open('r2', events);
@@ -69,4 +70,25 @@ test('a log is full of long events, too, and what all logs hold is counted until
   hub.drop('r2');
   journal.add('info', 'run_completed', '');
   expect(hub.chars()).toBe(0);
+});
+
+test('a long message is cut, and what a full log has of ends is short', async () => {
+  const { hub, journal } = openRun();
+  for (let at = 0; at < 10_000; at++) journal.add('error', 'branch_failed', 'x'.repeat(60_000));
+  journal.stored(journal.mark());
+  const events = await hub.history('r1', 0);
+  expect(events).toHaveLength(10_000);
+  expect(events[0]?.msg).toHaveLength(2_001);
+  expect(events.at(-1)?.msg).toHaveLength(101);
+  expect(hub.chars()).toBeLessThan(3 * MAX_EVENT_CHARS);
+});
+
+test('where all logs together take much, each has little room, and still every end', () => {
+  const { hub, journal } = openRun({ maxChars: 1_000_000 });
+  const journals = [journal, ...Array.from({ length: 20 }, (_, at) => hub.open(`r${at + 2}`, []))];
+  for (const one of journals) for (let at = 0; at < 1_000; at++) one.add('warn', 'step_retry', 'x'.repeat(2_000));
+  expect(hub.chars()).toBeLessThan(7_000_000);
+  const before = hub.chars();
+  journal.add('info', 'run_completed', 'completed');
+  expect(hub.chars()).toBeGreaterThan(before);
 });

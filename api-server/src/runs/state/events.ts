@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import type { RunEvent, TerminalRunStatus } from './model.ts';
 
 /** Events kept of one run, and characters of them; what comes later is left out but for ends, warnings and errors, and after twice as many but for ends. */
@@ -46,6 +47,8 @@ export interface EventHubDeps {
   observe(event: RunEvent, json: string): void;
   /** Receives every event at once, for traces, which may show what is never stored. */
   trace?(runId: string, event: RunEvent): void;
+  /** Of all runs; over it each has little room. Default: a part of the heap. */
+  maxChars?: number;
 }
 
 /** An event and its JSON, which the store and the service log share. */
@@ -68,8 +71,14 @@ interface Live {
 const END_EVENT = /_(completed|stopped|escalated|aborted|failed|cancelled|skipped)$|^approval_requested$/;
 const isEnd = (event: string): boolean => END_EVENT.test(event);
 
-const hasRoom = ({ events, chars }: Live, times: number): boolean =>
-  events.length < times * MAX_EVENTS && chars < times * MAX_EVENT_CHARS;
+/** Characters of the events of all runs together. */
+const MAX_ALL_CHARS = getHeapStatistics().heap_size_limit / 16;
+/** Characters of each run's where those of all take too much. */
+const FEW_CHARS = 64 * 1024;
+/** Characters of a message, and of an end for which there is no room any more. */
+const MOST_CHARS = 2_000;
+const SHORT_CHARS = 100;
+const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most)}…` : text);
 
 const FULL = 'log_full';
 const isFullNote = ({ event }: RunEvent): boolean => event === FULL;
@@ -92,6 +101,9 @@ const packed = (written: readonly Written[]): PackedEvents | null => {
 export function createEventHub(deps: EventHubDeps): EventHub {
   const live = new Map<string, Live>();
   let chars = 0;
+  const hasRoom = (run: Live, times: number): boolean =>
+    run.events.length < times * MAX_EVENTS &&
+    run.chars < times * (chars > (deps.maxChars ?? MAX_ALL_CHARS) ? FEW_CHARS : MAX_EVENT_CHARS);
   const forget = (runId: string) => {
     chars -= live.get(runId)?.chars ?? 0;
     live.delete(runId);
@@ -135,7 +147,8 @@ export function createEventHub(deps: EventHubDeps): EventHub {
       };
       return {
         add: (level, event, msg, fields) => {
-          if (isEnd(event) || hasRoom(run, level === 'info' ? 1 : 2)) return put(level, event, msg, fields);
+          if (hasRoom(run, level === 'info' ? 1 : 2)) return put(level, event, cut(msg, MOST_CHARS), fields);
+          if (isEnd(event)) return put(level, event, cut(msg, SHORT_CHARS), fields);
           if (run.saidFull) return undefined;
           run.saidFull = true;
           return put('warn', FULL, 'the log is full; only ends, warnings and errors follow');

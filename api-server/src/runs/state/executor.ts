@@ -10,10 +10,13 @@ export interface Failure {
   retryAfterMs?: number;
 }
 
+/** Characters of a message: each failed branch leaves it in its row, and twice in the log of its run. */
+const MOST_CHARS = 2_000;
+
 export const failure = (type: string, message: string, retryable = false): Failure => ({
   ok: false,
   type,
-  message,
+  message: message.length > MOST_CHARS ? `${message.slice(0, MOST_CHARS)}…` : message,
   retryable,
 });
 

@@ -1,4 +1,5 @@
 import type { ActiveRun } from './active-run.ts';
+import { failure } from './executor.ts';
 
 /** Branches that one run and its sub-runs work on at the same time: fan-outs in fan-outs multiply them, and each holds its prompt. */
 const MOST_WORKERS = 200;
@@ -21,4 +22,27 @@ export function takeWorkers(run: ActiveRun, wanted: number): Workers {
   const count = Math.min(wanted, Math.max(1, MOST_WORKERS - all));
   working.set(top, all + count);
   return { count, leave: () => void working.set(top, (working.get(top) ?? 0) - 1) };
+}
+
+/** Branches of one run and of its sub-runs that have not ended: each leaves a result, and its end in the log. A run alone has fewer. */
+const MOST_BRANCHES = 20_000;
+
+export const TOO_MANY_BRANCHES = failure(
+  'too_many_branches',
+  `one run and its sub-runs that have not ended have at most ${MOST_BRANCHES} branches together`,
+);
+
+const branches = new WeakMap<ActiveRun, number>();
+
+/** False where there is no room for so many branches of a group. */
+export function addBranches(run: ActiveRun, count: number): boolean {
+  if ((branches.get(topOf(run)) ?? 0) + count > MOST_BRANCHES) return false;
+  for (let at: ActiveRun | null = run; at; at = at.parent) branches.set(at, (branches.get(at) ?? 0) + count);
+  return true;
+}
+
+/** A sub-run has ended. */
+export function dropBranches(run: ActiveRun): void {
+  const own = branches.get(run) ?? 0;
+  for (let at = run.parent; at; at = at.parent) branches.set(at, (branches.get(at) ?? 0) - own);
 }
