@@ -12,7 +12,7 @@ export interface Asking {
   signal: AbortSignal;
   store: Attempt['store'];
   /** For the texts of its messages: many agents may ask at once. */
-  turn(): Promise<void>;
+  turn(run: StepContext['run']): Promise<void>;
   /** When the step's time is over, in milliseconds. */
   deadline: number;
   now: number;
@@ -35,7 +35,7 @@ export async function askForTool(
   const tool = `${request.server}/${request.tool}`;
   if (!known)
     run.journal.add('info', 'approval_requested', `${request.agent} waits for approval to call ${tool}`, fields);
-  await turn();
+  await turn(run);
   await store(approvals.ask(run, approval));
   const closed = await approvals.answer(approval, { signal, store });
   const decision = decisionOf(closed);

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
+import type { ActiveRun } from '../state/active-run.ts';
 import { createTemplates } from './templates.ts';
 
 const compute = { inThread: () => Promise.reject(new Error('no thread was expected')), isBarred: () => false };
 const owner = { run: null, share: 'p' };
+const runOf = (namespace: string | null) => ({ id: 'r', pipeline: { name: 'p' }, namespace }) as ActiveRun;
 const labels = Object.fromEntries(Array.from({ length: 64 }, (_, at) => [`label${at}`, 'x'.repeat(100)]));
 const templates = createTemplates({ sandbox: true, compute });
 const inThread = { ok: true, text: '' } as never;
@@ -34,7 +36,7 @@ test('of many that ask for a turn in one moment each leaves time to others befor
   };
   let timer = setImmediate(tick);
   const work = async () => {
-    await templates.turn();
+    await templates.turn(runOf(null));
     const began = performance.now();
     while (performance.now() - began < 6);
   };
@@ -59,4 +61,16 @@ test.each([
   const first = looks;
   for (let at = 0; at < 10; at++) expect(await compute({ metadata: { data } })).toBe(inThread);
   expect(looks).toBe(first);
+});
+
+test('the turn of a run comes after one of a namespace whose branches wait by the hundred', async () => {
+  const order: string[] = [];
+  const work = async (namespace: string | null) => {
+    await templates.turn(runOf(namespace));
+    order.push(namespace ?? 'operator');
+    const began = performance.now();
+    while (performance.now() - began < 2);
+  };
+  await Promise.all([...Array.from({ length: 100 }, () => work('shop')), work(null), work('pay')]);
+  expect(order.slice(0, 6).toSorted()).toEqual(['operator', 'pay', 'shop', 'shop', 'shop', 'shop']);
 });

@@ -6,10 +6,10 @@ import {
   type Evaluated,
   type Rendered,
 } from '@signalbox/crds';
-import { createTurns } from '@signalbox/crds/process/in-turn';
 import { type Compute, INLINE, type Owner, sizeOfValues } from '@signalbox/crds/process/compute';
 import { LRUCache } from 'lru-cache';
 import type { ActiveRun } from '../state/active-run.ts';
+import { createFairTurns } from './fair-turns.ts';
 import { readsOf, readValues } from './read-values.ts';
 
 /** Compiled texts kept; their sources are definitions only, never what an alert or an agent said. */
@@ -36,7 +36,7 @@ export interface Templates {
   /** Whether two evaluations of this run took too long, so that it may not go on. */
   isBarred(run: string): boolean;
   /** For what reads the values of a run: of many that go on in one turn of the event loop a few do so in it. */
-  turn(): Promise<void>;
+  turn(run: Owning): Promise<void>;
 }
 
 interface TemplatesOptions {
@@ -44,8 +44,10 @@ interface TemplatesOptions {
   compute: Pick<Compute, 'inThread' | 'isBarred'>;
 }
 
+type Owning = Pick<ActiveRun, 'id' | 'pipeline' | 'namespace'>;
+
 /** Of the namespace that is stored with the run: its pipeline may be gone meanwhile. */
-export const ownerOf = ({ id, pipeline, namespace }: Pick<ActiveRun, 'id' | 'pipeline' | 'namespace'>): Owner => ({
+export const ownerOf = ({ id, pipeline, namespace }: Owning): Owner => ({
   run: id,
   share: pipeline.name,
   ...(namespace !== null && { group: namespace }),
@@ -70,14 +72,12 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
     const rendered = compiled.template.render(values, maxVisits);
     return !rendered.ok && rendered.reason === 'too_many_iterations' ? tooHeavy : rendered;
   };
-  const inTurn = createTurns();
-  // In an immediate of its own, so that what one does with its turn counts before the next one has it.
-  const turn = () => new Promise<void>((begin) => setImmediate(() => inTurn(begin)));
+  const turn = createFairTurns();
   let spentMs = 0;
   /** A definition has thousands of texts, and many runs may go on at once: all that is computed before anything else is awaited. */
-  const withTurns = async <T>(work: () => T): Promise<T> => {
+  const withTurns = async <T>(owner: Owner, work: () => T): Promise<T> => {
     if (spentMs > TURN_MS) {
-      await turn();
+      await turn(owner);
       spentMs = 0;
     }
     const began = performance.now();
@@ -85,16 +85,16 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
     spentMs += performance.now() - began;
     return done;
   };
-  const sizeOf = (values: Values) => withTurns(() => sizeOfValues(values));
+  const sizeOf = (values: Values, owner: Owner) => withTurns(owner, () => sizeOfValues(values));
   const renderWith = async (
     compile: typeof template,
     { source, values, owner }: { source: string; values: Values; owner: Owner },
   ) => {
     const compiled = compile(source);
     const isCounted = !compiled.ok || compiled.template.counted;
-    const rendered = isCounted ? await withTurns(() => inPlace(compile, source, values)) : tooHeavy;
+    const rendered = isCounted ? await withTurns(owner, () => inPlace(compile, source, values)) : tooHeavy;
     if (rendered !== tooHeavy) return rendered;
-    if ((await sizeOf(values)) === 'huge') return tooLarge();
+    if ((await sizeOf(values, owner)) === 'huge') return tooLarge();
     return compute.inThread({ kind: 'template', source, sandbox: compile === strict || sandbox, values }, owner);
   };
 
@@ -104,12 +104,12 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
     renderNow: (source, values, maxVisits) => inPlace(template, source, values, maxVisits),
     evaluate: async (source, all, owner) => {
       const values = readValues(all, reads(source));
-      const size = await sizeOf(values);
+      const size = await sizeOf(values, owner);
       if (size === 'huge') return tooLarge();
       if (size === 'small' && source.length <= INLINE.sourceChars) {
         const compiled = expression(source);
         if (!compiled.ok) return { ok: false, reason: 'type', msg: compiled.msg };
-        const evaluated = await withTurns(() => compiled.expression.evaluate(values, INLINE.expressionSteps));
+        const evaluated = await withTurns(owner, () => compiled.expression.evaluate(values, INLINE.expressionSteps));
         if (evaluated.ok || evaluated.reason !== 'limit') return evaluated;
       }
       return compute.inThread({ kind: 'expression', source, values }, owner);
@@ -119,7 +119,7 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
       return compiled.ok ? null : compiled.msg;
     },
     isBarred: compute.isBarred,
-    turn,
+    turn: (run) => turn(ownerOf(run)),
   };
 }
 

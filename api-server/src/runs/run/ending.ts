@@ -14,7 +14,7 @@ export interface EndingDeps {
   endWrites(run: ActiveRun, outcome: Pick<RunOutcome, 'status' | 'error'>): Write[];
   hub: EventHub;
   /** For the texts of notifications: hundreds of runs may end in one moment. */
-  turn(): Promise<void>;
+  turn(run: ActiveRun): Promise<void>;
   now(): number;
   delay(milliseconds: number, signal: AbortSignal): Promise<boolean>;
   log: { error(fields: object, msg: string): void };
@@ -79,7 +79,7 @@ const endOf = (run: ActiveRun, { status, error }: RunOutcome, completedAt: numbe
 
 /** Stores the end of a run with everything that belongs to it, then publishes it. */
 export async function finish(deps: EndingDeps, run: ActiveRun, outcome: RunOutcome): Promise<void> {
-  await deps.turn();
+  await deps.turn(run);
   const { status, error } = outcome;
   const completedAt = deps.now();
   const level = status === 'completed' ? 'info' : status === 'failed' ? 'error' : 'warn';

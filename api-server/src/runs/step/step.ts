@@ -43,7 +43,7 @@ export interface StepOutcome {
 
 /** Runs one executor step from `when` to the gate. Throws `Stopped` for a shutdown, and for nothing else that is expected. */
 export async function runStep(deps: StepDeps, ctx: StepContext): Promise<StepOutcome> {
-  await deps.templates.turn();
+  await deps.templates.turn(ctx.run);
   const condition = await evaluateWhen(deps, ctx, ctx.step.when);
   if (condition === 'skip') return skipped(deps, ctx);
   const kind = deps.kinds.get(ctx.step.executor);
@@ -153,7 +153,7 @@ async function attempts(
       store: (writes) => deps.flush(run, writes),
     });
     // A large answer takes long to read, to measure and to store.
-    await deps.templates.turn();
+    await deps.templates.turn(run);
     const performed = withinRoom(run, said);
     noteAttempt(begun, performed, [startedAt, deps.now()], stopReason(signal));
     countUse(deps.priceOf, begun, performed);
@@ -244,7 +244,7 @@ async function answered(deps: StepDeps, begun: Begun, { performed, signal, befor
     raw: facts.raw,
     signal,
   });
-  await deps.templates.turn();
+  await deps.templates.turn(begun.run);
   const stopped = stopReason(signal);
   if (stopped?.why === 'shutdown' || stopped?.why === 'cancelled') return interrupted(deps, begun, stopped);
   const report = gate(gathered.evidence, gateRule(begun));

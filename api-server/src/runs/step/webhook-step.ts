@@ -15,7 +15,7 @@ import {
   type StepKind,
 } from '../state/step-kind.ts';
 import { shownUrl } from '../state/step-parts.ts';
-import type { AnyStep } from '../state/step-context.ts';
+import type { AnyStep, StepContext } from '../state/step-context.ts';
 import { ownerOf, type Templates } from '../prompt/templates.ts';
 
 export interface WebhookStepDeps {
@@ -43,7 +43,7 @@ export function webhookStep(deps: WebhookStepDeps): StepKind {
         model: null,
         promptHash: null,
         raw: null,
-        perform: (attempt) => send(deps, { ...request.value, ...authorOf(ctx.run) }, attempt),
+        perform: (attempt) => send(deps, { ...request.value, ...authorOf(ctx.run) }, { attempt, run: ctx.run }),
       };
     },
   };
@@ -51,11 +51,16 @@ export function webhookStep(deps: WebhookStepDeps): StepKind {
 
 type Request = Omit<HttpCall, 'signal'> & Author;
 
-async function send(deps: WebhookStepDeps, request: Request, attempt: Attempt): Promise<Performed> {
+interface Sending {
+  attempt: Attempt;
+  run: StepContext['run'];
+}
+
+async function send(deps: WebhookStepDeps, request: Request, { attempt, run }: Sending): Promise<Performed> {
   const headers = { ...request.headers, 'idempotency-key': attempt.idempotencyKey };
   const reply = await deps.http({ ...request, headers, signal: attempt.signal });
   // Many branches may be answered at once, at length.
-  await deps.templates.turn();
+  await deps.templates.turn(run);
   const tried = {
     method: request.method,
     url: shownUrl(request.url, deps.env.mask),
