@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createWorld, sure, type World } from '../fixtures/engine.ts';
 
 let world: World;
@@ -7,7 +7,7 @@ afterEach(() => world.close());
 const TEXT = 'x'.repeat(900_000);
 const items = (count: number) => ({ metadata: { items: Array.from({ length: count }, (_, at) => at) } });
 const each = (step: string) =>
-  `name: p\nsteps:\n  - name: each\n    fan_out: {over: metadata.items, join: any_must_pass, max_parallel: 1, step: ${step}}\n`;
+  `name: p\nsteps:\n  - name: each\n    fan_out: {over: metadata.items, join: any_must_pass, max_parallel: 1, max_items: 200, step: ${step}}\n`;
 const ASKS = '{executor: gateway, agent: a, prompt_template: hi}';
 
 test('the output of a group has as many outputs of its branches as there is room for, and says which it has not', async () => {
@@ -94,4 +94,19 @@ test('of large answers that come in one moment each leaves time to others before
   clearImmediate(timer);
   expect(run.run.status).toBe('completed');
   expect(turns).toBeGreaterThan(24);
+});
+
+test('the prompts of a run have so much room; a step with more is not asked, one with less is', async () => {
+  const look = '{executor: gateway, agent: a, prompt_template: "{{metadata.text}}"}';
+  const asked = vi.fn<() => ReturnType<typeof sure>>(() => sure(0.9));
+  world = await createWorld({
+    pipelines: [`${each(look)}  - {name: after, executor: gateway, agent: a, prompt_template: hi}\n`],
+    agents: { a: asked },
+  });
+  const { metadata } = items(150);
+  const run = await world.run('p', { metadata: { ...metadata, text: 'x'.repeat(250_000) } });
+  expect(run.step('each/149')).toMatchObject({ status: 'failed', error: { type: 'prompts_too_large' } });
+  expect(run.step('after').status).toBe('completed');
+  expect(asked.mock.calls.length).toBeGreaterThan(100);
+  expect(asked.mock.calls.length).toBeLessThan(140);
 });

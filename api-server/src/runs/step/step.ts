@@ -11,7 +11,7 @@ import type { ModelLabel } from '../cost/model-label.ts';
 import type { Counter, RunWrites, Write } from '../state/records.ts';
 import { countUse } from './attempt-use.ts';
 import { notePart, noteAttempt } from './step-times.ts';
-import { withinRoom } from './answer-room.ts';
+import { refusePrompt, withinRoom } from './answer-room.ts';
 import { retryDelay } from './retry.ts';
 import { noteEnd, noteSkip } from './step-notes.ts';
 import { endSpan, startSpan } from './step-span.ts';
@@ -48,8 +48,9 @@ export async function runStep(deps: StepDeps, ctx: StepContext): Promise<StepOut
   if (condition === 'skip') return skipped(deps, ctx);
   const kind = deps.kinds.get(ctx.step.executor);
   const earlier = ctx.run.inFlight.get(ctx.name)?.rawResponse ?? null;
-  const prepared =
+  const asked =
     condition === 'run' ? ((await kind?.prepare(ctx, earlier)) ?? notConfigured(ctx.step.executor)) : condition;
+  const prepared = (asked.ok && refusePrompt(ctx.run, asked.raw)) || asked;
   const begun = await begin(deps, ctx, prepared.ok ? prepared : null);
   if (!prepared.ok) return failed(deps, begun, prepared);
   const spent = overBudget(ctx.run);
