@@ -46,16 +46,19 @@ export async function runStep(deps: StepDeps, ctx: StepContext): Promise<StepOut
   await deps.templates.turn(ctx.run);
   const condition = await evaluateWhen(deps, ctx, ctx.step.when);
   if (condition === 'skip') return skipped(deps, ctx);
-  const kind = deps.kinds.get(ctx.step.executor);
-  const earlier = ctx.run.inFlight.get(ctx.name)?.rawResponse ?? null;
-  const asked =
-    condition === 'run' ? ((await kind?.prepare(ctx, earlier)) ?? notConfigured(ctx.step.executor)) : condition;
-  const prepared = (asked.ok && refusePrompt(ctx.run, asked.raw)) || asked;
+  const prepared = condition === 'run' ? await prepare(deps, ctx) : condition;
   const begun = await begin(deps, ctx, prepared.ok ? prepared : null);
   if (!prepared.ok) return failed(deps, begun, prepared);
   const spent = overBudget(ctx.run);
   if (spent !== null) return ended(deps, begun, { status: 'escalated', error: { type: 'budget', message: spent } });
   return iterate(deps, begun, prepared);
+}
+
+async function prepare({ kinds }: StepDeps, ctx: StepContext): ReturnType<StepKind['prepare']> {
+  const kind = kinds.get(ctx.step.executor);
+  const earlier = ctx.run.inFlight.get(ctx.name)?.rawResponse ?? null;
+  const prepared = (await kind?.prepare(ctx, earlier)) ?? notConfigured(ctx.step.executor);
+  return (prepared.ok && refusePrompt(ctx.run, prepared.raw)) || prepared;
 }
 
 const notConfigured = (executor: string): Failure =>
