@@ -33,6 +33,11 @@ beforeAll(async () => {
     join(scratch.path, 'pipelines/asks.yaml'),
     JSON.stringify({ name: 'asks', stage: 'production', steps: [ask] }),
   );
+  const long = { ...ask, prompt_template: '{{vars.text}}'.repeat(4) };
+  writeFileSync(
+    join(scratch.path, 'pipelines/asks-long.yaml'),
+    JSON.stringify({ name: 'asks-long', stage: 'production', vars: { text: 'x'.repeat(60_000) }, steps: [long] }),
+  );
   const settings = {
     server: { host: '127.0.0.1', port: 0 },
     pipeline_config_dir: join(scratch.path, 'pipelines'),
@@ -97,6 +102,19 @@ test('where runs that wait hold a third of the memory, a further alert is refuse
   expect(residentBytes()).toBeLessThan(1024 * MIB);
   for (const id of runs.slice(0, 2)) await call(`${service.url}/runs/${id}/cancel`, { method: 'POST' });
   expect((await deliver('again', TEXT)).status).toBe(202);
+  for (const id of runs) await call(`${service.url}/runs/${id}/cancel`, { method: 'POST' });
+});
+
+test('what waiting runs ask counts too', async () => {
+  const runs: string[] = [];
+  let refused = false;
+  for (let index = 0; index < 1_500 && !refused; index++) {
+    const { status, body } = await deliver(`q${index}`, '{}', 'asks-long');
+    if (body.run_id) runs.push(body.run_id);
+    refused = status === 429;
+  }
+  expect(refused).toBe(true);
+  expect(residentBytes()).toBeLessThan(1024 * MIB);
   for (const id of runs) await call(`${service.url}/runs/${id}/cancel`, { method: 'POST' });
 });
 

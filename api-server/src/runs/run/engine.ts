@@ -10,6 +10,7 @@ import { enterConcurrencyGroup, concurrencyGroupOf, type ConcurrencyGroups } fro
 import { isTerminal, type RunStatus } from '../state/model.ts';
 import type { NewRun } from '../state/new-run.ts';
 import { restore, type InterruptedRun } from './resume.ts';
+import { createPromptRoom } from '../state/prompt-room.ts';
 import { runDeadline } from './run-deadline.ts';
 import { runSequence, type RunOutcome } from './sequence.ts';
 import type { StepDeps } from '../step/step.ts';
@@ -21,7 +22,7 @@ export interface EngineDeps
   extends
     Omit<EndingDeps, 'turn' | 'now' | 'delay'>,
     Pick<SubRunDeps, 'pipelineNamed' | 'mayCall' | 'readOutcome' | 'enterShared'> {
-  step: Omit<StepDeps, 'flush'>;
+  step: Omit<StepDeps, 'flush' | 'prompts'>;
   readInterrupted(): Promise<InterruptedRun[]>;
   /** Asks another process that shares the database to cancel a run; false where it has ended. Absent where none can. */
   cancelElsewhere?(runId: string, by: string): Promise<boolean>;
@@ -57,7 +58,6 @@ export interface Engine {
 const CANCEL_WAIT_MS = 5_000;
 
 const CANCEL_LOOK_MS = 100;
-
 const DRAIN_LOOK_MS = 100;
 
 /** Of all runs that have not ended: what they put out lies outside of the heap, which work fills beside it. */
@@ -82,7 +82,8 @@ export function createEngine(deps: EngineDeps): Engine {
     now: deps.step.now,
     delay: deps.step.delay,
   };
-  const stepDeps: StepDeps = { ...deps.step, flush: (run, writes) => flush(ending, run, writes) };
+  const prompts = createPromptRoom(MAX_BYTES_BELOW);
+  const stepDeps: StepDeps = { ...deps.step, prompts, flush: (run, writes) => flush(ending, run, writes) };
 
   const hold = (run: ActiveRun, work: (run: ActiveRun) => Promise<void>): Promise<void> => {
     const size = heldBytes(run.context);
@@ -233,7 +234,8 @@ export function createEngine(deps: EngineDeps): Engine {
       }
     },
     // What steps put out is compressed too, outside of the heap, where what is in use can be read.
-    isFull: () => Math.max(bytes + deps.hub.chars(), getHeapStatistics().external_memory) > MAX_HELD_BYTES,
+    isFull: () =>
+      Math.max(bytes + prompts.chars() + deps.hub.chars(), getHeapStatistics().external_memory) > MAX_HELD_BYTES,
     resume: async () => {
       const found = await deps.readInterrupted();
       await takeUpAll(found);

@@ -1,5 +1,6 @@
 import { failure, type Failure } from '../state/executor.ts';
 import type { ActiveRun } from '../state/active-run.ts';
+import type { PromptRoom } from '../state/prompt-room.ts';
 import { stopReason, type Stopped } from '../state/stopped.ts';
 import { withDeadline } from '../state/deadline.ts';
 import { overBudget } from '../cost/budget.ts';
@@ -11,7 +12,8 @@ import type { ModelLabel } from '../cost/model-label.ts';
 import type { Counter, RunWrites, Write } from '../state/records.ts';
 import { countUse } from './attempt-use.ts';
 import { notePart, noteAttempt } from './step-times.ts';
-import { refusePrompt, withinRoom } from './answer-room.ts';
+import { withinRoom } from './answer-room.ts';
+import { prepare } from './prepare.ts';
 import { retryDelay } from './retry.ts';
 import { noteEnd, noteSkip } from './step-notes.ts';
 import { endSpan, startSpan } from './step-span.ts';
@@ -24,6 +26,7 @@ import { evaluateWhen } from '../prompt/when.ts';
 export interface StepDeps extends EvidenceDeps {
   kinds: ReadonlyMap<string, StepKind>;
   store: RunWrites;
+  prompts: PromptRoom;
   /** Writes what the run has pending and these, durably; waits through a full disk. */
   flush(run: ActiveRun, writes: Write[]): Promise<void>;
   /** Keeps the artifacts of an ended step. */
@@ -46,23 +49,15 @@ export async function runStep(deps: StepDeps, ctx: StepContext): Promise<StepOut
   await deps.templates.turn(ctx.run);
   const condition = await evaluateWhen(deps, ctx, ctx.step.when);
   if (condition === 'skip') return skipped(deps, ctx);
-  const prepared = condition === 'run' ? await prepare(deps, ctx) : condition;
+  const known = condition === 'run' ? await prepare(deps, ctx) : condition;
+  using held = deps.prompts.hold(ctx.run, known.ok ? known.raw : null);
+  const prepared = held.refused ?? known;
   const begun = await begin(deps, ctx, prepared.ok ? prepared : null);
   if (!prepared.ok) return failed(deps, begun, prepared);
   const spent = overBudget(ctx.run);
   if (spent !== null) return ended(deps, begun, { status: 'escalated', error: { type: 'budget', message: spent } });
-  return iterate(deps, begun, prepared);
+  return await iterate(deps, begun, prepared);
 }
-
-async function prepare({ kinds }: StepDeps, ctx: StepContext): ReturnType<StepKind['prepare']> {
-  const kind = kinds.get(ctx.step.executor);
-  const earlier = ctx.run.inFlight.get(ctx.name)?.rawResponse ?? null;
-  const prepared = (await kind?.prepare(ctx, earlier)) ?? notConfigured(ctx.step.executor);
-  return (prepared.ok && refusePrompt(ctx.run, prepared.raw)) || prepared;
-}
-
-const notConfigured = (executor: string): Failure =>
-  failure('executor_missing', `executors.${executor} is not configured`);
 
 /** Stores the row before anything is sent; a resumed step has its row already and keeps its id, start and attempt. */
 async function begin(deps: StepDeps, ctx: StepContext, prepared: Prepared | null): Promise<Begun> {
