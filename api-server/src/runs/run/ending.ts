@@ -79,8 +79,9 @@ const endOf = (run: ActiveRun, { status, error }: RunOutcome, completedAt: numbe
 
 /** Stores the end of a run with everything that belongs to it, then publishes it. */
 export async function finish(deps: EndingDeps, run: ActiveRun, outcome: RunOutcome): Promise<void> {
-  await deps.turn(run);
   const { status, error } = outcome;
+  // One that completes does so with the last of its steps; others may be stopped together.
+  if (status !== 'completed' || run.parent) await deps.turn(run);
   const completedAt = deps.now();
   const level = status === 'completed' ? 'info' : status === 'failed' ? 'error' : 'warn';
   run.journal.add(level, `run_${status}`, error ? `run ${status}: ${error.message}` : `run ${status}`, {

@@ -1,5 +1,6 @@
 import type { ActiveRun } from './active-run.ts';
 import { failure } from './executor.ts';
+import { heldBytes } from './held.ts';
 
 /** Branches that one run and its sub-runs work on at the same time: fan-outs in fan-outs multiply them, and each holds its prompt. */
 const MOST_WORKERS = 200;
@@ -40,6 +41,13 @@ export function addBranches(run: ActiveRun, count: number): boolean {
   for (let at: ActiveRun | null = run; at; at = at.parent) branches.set(at, (branches.get(at) ?? 0) + count);
   return true;
 }
+
+/** Characters of a context and of answers that are read, measured and stored in no time to speak of. */
+const FEW_CHARS = 128 * 1024;
+
+/** Whether a run goes on in one short step after the other. Of branches and sub-runs hundreds may go on in one moment. */
+export const goesOnAlone = (run: ActiveRun): boolean =>
+  run.parent === null && !branches.has(run) && heldBytes(run.context) + run.answers.size < FEW_CHARS;
 
 /** A sub-run has ended. */
 export function dropBranches(run: ActiveRun): void {

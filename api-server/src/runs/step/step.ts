@@ -20,6 +20,7 @@ import { endSpan, startSpan } from './step-span.ts';
 import type { Answer, Performed, Prepared, StepKind } from '../state/step-kind.ts';
 import { endCounters, endedStep, startedStep, stepOf, type Begun, type Ending } from '../evidence/step-execution.ts';
 import type { AnyStep, StepContext } from '../state/step-context.ts';
+import { goesOnAlone } from '../state/workers.ts';
 import { withWarnings } from '../evidence/warnings.ts';
 import { evaluateWhen } from '../prompt/when.ts';
 
@@ -46,7 +47,7 @@ export interface StepOutcome {
 
 /** Runs one executor step from `when` to the gate. Throws `Stopped` for a shutdown, and for nothing else that is expected. */
 export async function runStep(deps: StepDeps, ctx: StepContext): Promise<StepOutcome> {
-  await deps.templates.turn(ctx.run);
+  await othersFirst(deps, ctx.run);
   const condition = await evaluateWhen(deps, ctx, ctx.step.when);
   if (condition === 'skip') return skipped(deps, ctx);
   const known = condition === 'run' ? await prepare(deps, ctx) : condition;
@@ -58,6 +59,9 @@ export async function runStep(deps: StepDeps, ctx: StepContext): Promise<StepOut
   if (spent !== null) return ended(deps, begun, { status: 'escalated', error: { type: 'budget', message: spent } });
   return await iterate(deps, begun, prepared);
 }
+
+/** What is large takes long to read, to measure and to store. */
+const othersFirst = ({ templates }: StepDeps, run: ActiveRun) => (goesOnAlone(run) ? undefined : templates.turn(run));
 
 /** Stores the row before anything is sent; a resumed step has its row already and keeps its id, start and attempt. */
 async function begin(deps: StepDeps, ctx: StepContext, prepared: Prepared | null): Promise<Begun> {
@@ -151,8 +155,7 @@ async function attempts(
       step: { id: begun.row.id, startedAt: begun.row.startedAt },
       store: (writes) => deps.flush(run, writes),
     });
-    // A large answer takes long to read, to measure and to store.
-    await deps.templates.turn(run);
+    await othersFirst(deps, run);
     const performed = withinRoom(run, said);
     noteAttempt(begun, performed, [startedAt, deps.now()], stopReason(signal));
     countUse(deps.priceOf, begun, performed);
@@ -243,7 +246,7 @@ async function answered(deps: StepDeps, begun: Begun, { performed, signal, befor
     raw: facts.raw,
     signal,
   });
-  await deps.templates.turn(begun.run);
+  await othersFirst(deps, begun.run);
   const stopped = stopReason(signal);
   if (stopped?.why === 'shutdown' || stopped?.why === 'cancelled') return interrupted(deps, begun, stopped);
   const report = gate(gathered.evidence, gateRule(begun));
