@@ -1,4 +1,4 @@
-import { AsyncResource } from 'node:async_hooks';
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 
 /** Of one turn of the event loop, for one kind of work. */
 const TURN_MS = 5;
@@ -23,8 +23,16 @@ export function afterNewcomers(work: () => void, known: number | null = null, re
 /** Does something at once, or, where this turn of the event loop has no time left, in a later one, after all that waits already. */
 export type InTurn = (work: () => void) => void;
 
+/** Where nobody asks yet. */
+const forNobody = AsyncLocalStorage.snapshot();
+
+interface Options {
+  /** Default: work is done for the one who asks, not for who was first to wait. */
+  forNobody?: boolean;
+}
+
 /** Turns for one kind of work, which do not wait for those of another. */
-export function createTurns(): InTurn {
+export function createTurns(options: Options = {}): InTurn {
   let isTurn = false;
   let turnEnds = 0;
   let isBehind = false;
@@ -52,12 +60,11 @@ export function createTurns(): InTurn {
   };
   return (work) => {
     if (!isBehind && hasTime()) return work();
-    // For the one who asks, not for who was first to wait.
-    waiting.push(AsyncResource.bind(work));
-    if (!isBehind) setImmediate(goOn);
+    waiting.push(options.forNobody ? work : AsyncResource.bind(work));
+    if (!isBehind) setImmediate(forNobody, goOn);
     isBehind = true;
   };
 }
 
 /** For what clients ask for. */
-export const inTurn = createTurns();
+export const inTurn = createTurns({ forNobody: true });
