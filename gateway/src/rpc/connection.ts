@@ -150,6 +150,8 @@ export class Connection {
 
   /** Nothing more is read of a peer whose messages wait. */
   private receiveInTurn(data: Buffer, isBinary: boolean): void {
+    // Its pong may wait behind what it sends.
+    this.alive = true;
     const read = this.deps.onMessage?.();
     if (this.waiting === 0) this.socket.pause();
     this.waiting += 1;
