@@ -9,6 +9,7 @@ function connect() {
   const socket = Object.assign(new EventEmitter(), {
     pause: () => undefined,
     resume: () => undefined,
+    send: () => undefined,
     ping: note('ping'),
     terminate: note('terminate'),
   });
