@@ -17,25 +17,33 @@ export interface PromptRoom {
 
 const TOO_LARGE = failure(
   'prompts_too_large',
-  'the prompts of this run and its sub-runs that go on hold too much memory',
+  'the prompts of this run and its sub-runs, or of all runs of its namespace, that go on hold too much memory',
 );
 
 /** Of a prompt in memory: where it is asked, and in its row. */
 const COPIES = 2;
 
+/** Runs of one namespace hold as much as so many together. */
+const RUNS_OF_NAMESPACE = 4;
+
 /** `maxOfRun`: characters that one run and its sub-runs may hold. */
 export function createPromptRoom(maxOfRun: number): PromptRoom {
   let all = 0;
   const held = new WeakMap<ActiveRun, number>();
+  const ofNamespaces = new Map<string, number>();
   return {
     hold: (run, raw) => {
       const top = topOf(run);
       const chars = raw === null ? 0 : COPIES * JSON.stringify(raw).length;
-      const before = held.get(top) ?? 0;
-      if (before + chars > maxOfRun) return { refused: TOO_LARGE, [Symbol.dispose]: () => undefined };
+      const { namespace } = top;
+      const own = () => held.get(top) ?? 0;
+      const theirs = () => (namespace === null ? 0 : (ofNamespaces.get(namespace) ?? 0));
+      if (own() + chars > maxOfRun || theirs() + chars > RUNS_OF_NAMESPACE * maxOfRun)
+        return { refused: TOO_LARGE, [Symbol.dispose]: () => undefined };
       const add = (more: number) => {
         all += more;
-        held.set(top, (held.get(top) ?? 0) + more);
+        held.set(top, own() + more);
+        if (namespace !== null) ofNamespaces.set(namespace, theirs() + more);
       };
       add(chars);
       return { refused: null, [Symbol.dispose]: () => add(-chars) };

@@ -52,7 +52,8 @@ export async function runStep(deps: StepDeps, ctx: StepContext): Promise<StepOut
   if (condition === 'skip') return skipped(deps, ctx);
   const known = condition === 'run' ? await prepare(deps, ctx) : condition;
   using held = deps.prompts.hold(ctx.run, known.ok ? known.raw : null);
-  const prepared = held.refused ?? known;
+  // A resumed one may have asked people already.
+  const prepared = (!ctx.run.inFlight.has(ctx.name) && held.refused) || known;
   const begun = await begin(deps, ctx, prepared.ok ? prepared : null);
   if (!prepared.ok) return failed(deps, begun, prepared);
   const spent = overBudget(ctx.run);
