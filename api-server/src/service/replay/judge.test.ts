@@ -68,6 +68,13 @@ test('the judge compares candidates of correct answers, and everything else is s
   expect(totals).toMatchObject({ input_tokens: 50, cost: 50 });
 });
 
+test('a reason with what a database cannot read as text leaves the list of replays as it is', async () => {
+  await start(() => ({ verdict: 'partial', reason: 'a \u0000, and half \ud800 of a pair' }));
+  await site.record();
+  await site.replay();
+  expect((await site.send('GET', '/replays')).body.replays).toMatchObject([{ regressed: 1 }]);
+});
+
 test("a person's mark overrides the verdict, and a verdict counts only while the recorded answer is correct", async () => {
   await start(says('incorrect'));
   const { run } = await site.record();

@@ -83,6 +83,8 @@ export const sqlite: Dialect = {
 /** Escapes that Postgres cannot turn into text: NUL and halves of a surrogate pair. */
 const NO_TEXT = String.raw`\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})`;
 
+const asJson = (column: string) => sql`regexp_replace(${sql.ref(column)}, ${sql.lit(NO_TEXT)}, '\\\\ufffd', 'g')::json`;
+
 export const postgres: Dialect = {
   name: 'postgres',
   words: {
@@ -107,10 +109,10 @@ export const postgres: Dialect = {
   includes: (column, text) => sql`strpos(${sql.ref(column)}, ${text}) > 0`,
   objectOf: (key, value) => sql`json_object_agg(${sql.ref(key)}, ${sql.ref(value)})::text`,
   listed: (json) => sql`(select json_array_elements_text(${json}::json) as value)`,
-  fieldOf: (column, field) => sql`${sql.ref(column)}::json ->> ${sql.lit(field)}`,
+  fieldOf: (column, field) => sql`${asJson(column)} ->> ${sql.lit(field)}`,
   upTo: (column, sign) => sql`split_part(${sql.ref(column)}, ${sql.lit(sign)}, 1)`,
   hasEntry: (column, field, { key, value }) => {
-    const object = sql`regexp_replace(${sql.ref(column)}, ${sql.lit(NO_TEXT)}, '\\\\ufffd', 'g')::json -> ${field}`;
+    const object = sql`${asJson(column)} -> ${field}`;
     const entries = sql`json_each_text(case when json_typeof(${object}) = 'object' then ${object} end)`;
     return sql`exists (select 1 from ${entries} as entry where entry.key = ${key} and entry.value = ${value})`;
   },
