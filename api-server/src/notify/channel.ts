@@ -106,3 +106,7 @@ export async function attempt(prepared: Prepared, notification: Notification, io
     return { ok: false, message: error instanceof Error ? error.name : 'failed', retryable: true };
   }
 }
+
+/** A text without the secrets of a channel. */
+export const hide = (text: string, secrets: readonly string[]): string =>
+  secrets.filter((secret) => secret.length >= 4).reduce((hidden, secret) => hidden.replaceAll(secret, '***'), text);

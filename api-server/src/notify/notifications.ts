@@ -76,16 +76,18 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
       counted = await outbox.undelivered();
     },
   });
-  const writes = (run: ActiveRun, plan: () => Plan): Write[] => {
+  const writes = (run: ActiveRun, plan: () => Plan, pace = run.namespace): Write[] => {
     const { notifications, notes } = planned(run, plan, deps.log);
     for (const { event, msg } of notes) run.journal.add('warn', event, msg);
     if (notifications.length === 0) return [];
     sender.soon();
-    return [outbox.insert(notifications.map((one) => sender.paced(one, run.namespace)))];
+    return [outbox.insert(notifications.map((one) => sender.paced(one, pace)))];
   };
   return {
     runEnded: (run, end) => writes(run, () => planRunEnd(planning, run, { ...end, at: deps.now() })),
-    approvalAsked: (run, request) => writes(run, () => planApproval(planning, run, request)),
+    // A question has a deadline: it waits for other questions alone.
+    approvalAsked: (run, request) =>
+      writes(run, () => planApproval(planning, run, request), run.namespace && `${run.namespace} asks`),
     regressionAlert: (alert) => planRegression(planning, alert),
     sender,
     warnings: () => counted.map(warningOf),

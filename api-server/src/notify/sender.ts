@@ -4,7 +4,7 @@ import type { Write } from '../runs/state/records.ts';
 import type { TriedRequest } from '../runs/state/step-parts.ts';
 import type { Undelivered } from './undelivered.ts';
 import { createAuthorTurns, createPace, type MessageAuthor, targetsOf, untilTurn, waitsFor } from './author-turns.ts';
-import { attempt, type Delivery, type Io, type Prepared, type Unusable } from './channel.ts';
+import { attempt, type Delivery, hide, type Io, type Prepared, type Unusable } from './channel.ts';
 import type { ChannelName, Notification } from './message.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { type Claimed, type Delivered, type Patience, type Settlement, settle, UNSAID_WAIT_MS } from './settle.ts';
@@ -85,6 +85,8 @@ export class Sender {
   #limits = createRateLimits();
   #turns = createAuthorTurns();
   #pace = createPace();
+  /** Of looking at them, so that what waits takes no time of what is due. */
+  #looks = createPace();
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
@@ -239,7 +241,7 @@ export class Sender {
 
   /** How long until one more message of its tenant is looked at. */
   #ahead({ tenant }: Ready, at: number): number {
-    return tenant === null ? 0 : this.#pace(tenant, at) - at;
+    return tenant === null ? 0 : this.#looks(tenant, at) - at;
   }
 
   #held(ready: Ready, claimed: Claimed, at: number): number {
@@ -295,6 +297,3 @@ export class Sender {
     return logged.send(claimed, this.#io(claimed, log, { signal: this.#stop.signal, sent: { request: null } }));
   }
 }
-
-const hide = (text: string, secrets: readonly string[]): string =>
-  secrets.filter((secret) => secret.length >= 4).reduce((hidden, secret) => hidden.replaceAll(secret, '***'), text);

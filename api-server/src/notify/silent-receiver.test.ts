@@ -172,3 +172,11 @@ test('a tenant with more messages than a chat takes does not hold up those of ot
   for (let passed = 0; passed < 600; passed += 1) await look(1);
   expect(sentBetween(0, 200)).toBeGreaterThan(5);
 });
+
+test('of a hundred messages of a tenant that are due at once most are sent within seconds: looks take none of their time', async () => {
+  const rows = many('shop', 100).map((row) => ({ ...row, tenant: 'shop' }));
+  const { look, paced, sentBetween } = site(rows);
+  for (const { url } of rows) paced({ createdAt: 0, url } as never, 'shop');
+  for (let passed = 0; passed < 8; passed += 1) await look(1);
+  expect(sentBetween(0, 100)).toBeGreaterThan(80);
+});
