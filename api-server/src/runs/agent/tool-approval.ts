@@ -33,9 +33,10 @@ export async function askForTool(
   const approval = known ?? questionOf(id, asking, request);
   const fields = { step_name: name, approval_id: id, server: request.server, tool: request.tool };
   const tool = `${request.server}/${request.tool}`;
+  await turn(run);
+  // Nothing may store the line before the question.
   if (!known)
     run.journal.add('info', 'approval_requested', `${request.agent} waits for approval to call ${tool}`, fields);
-  await turn(run);
   await store(approvals.ask(run, approval));
   const closed = await approvals.answer(approval, { signal, store });
   const decision = decisionOf(closed);
