@@ -126,7 +126,7 @@ export class Connection {
 
   /** Whether a request of the peer is not answered yet. */
   owesAnswer(): boolean {
-    return this.inFlight > 0;
+    return this.inFlight + this.waiting > 0;
   }
 
   /** Bytes that wait for the peer to read. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorType, errorBody, ERROR_STATUS } from '@signalbox/crds';
 import { endWith } from '@signalbox/crds/process/client-error';
+import { readInTurns } from '@signalbox/crds/process/read-in-turns';
 import { createUnfinished, type Unfinished } from '@signalbox/crds/process/unfinished';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type Authenticate, grants, type OnAuthFailure } from '../identity/authenticate.ts';
@@ -101,6 +102,7 @@ export class RpcServer {
     const peer = { token: who.token, address: request.socket.remoteAddress ?? '' };
     const refused = this.refusal(request) ?? this.excess(peer);
     if (refused) return refuse(socket, refused.type, refused.message);
+    readInTurns(socket);
     this.upgrader.handleUpgrade(request, socket, head, (webSocket) => {
       this.countUnfinished(socket, webSocket);
       const connection: Connection = new Connection(webSocket, {
