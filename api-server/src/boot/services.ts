@@ -45,12 +45,14 @@ export function operate(
   const { approvals, escalations, notifications } = people;
   const { engine, intakeDeps, scheduler, artifacts } = runtime;
   const readiness = wireReadiness(options, foundation);
+  const scrape = () => database.reader(AbortSignal.timeout(SCRAPE_MS));
   const metrics = createMetrics({
-    readCounters: createCounterReader(() => database.reader(AbortSignal.timeout(SCRAPE_MS))),
+    readCounters: createCounterReader(scrape),
     runsInProgress: () => countRunning(database.db),
     approvalsPending: approvals.pendingByTeam,
     undelivered: () => undelivered(database.db),
-    openAttention: () => openAttention(database.db),
+    // Of thousands that wait for people it reads all.
+    openAttention: () => openAttention(scrape()),
     teamBudgets: config.pricing?.teamBudgets ?? {},
     now,
     sources: [...sources.keys()],
