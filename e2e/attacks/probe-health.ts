@@ -9,12 +9,17 @@ export interface HealthProbe {
   stop(): void;
 }
 
+/** Until the first answer: a thread that never asks must not pass for a service that answers at once. */
+const NOTHING_YET = -1;
+
 /** Asks for `/health` every 100 ms, whether or not the answer before has come, and from a thread: the attack keeps this one busy. */
 export function probeHealth(url: string): HealthProbe {
   const slowest = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
+  slowest[0] = NOTHING_YET;
+  const began = performance.now();
   const thread = new Worker(new URL('probe-thread.ts', import.meta.url), { workerData: { url, slowest } });
   return {
-    slowest: () => slowest[0] ?? 0,
+    slowest: () => (slowest[0] === NOTHING_YET ? performance.now() - began : (slowest[0] ?? Infinity)),
     stop: () => void thread.terminate(),
   };
 }
