@@ -15,7 +15,7 @@ import { runValues } from '../prompt/run-values.ts';
 import { ownerOf } from '../prompt/templates.ts';
 import { expressionFailure } from '../prompt/when.ts';
 import { addBranches, TOO_MANY_BRANCHES } from '../state/workers.ts';
-import { refusePrompt } from '../step/answer-room.ts';
+import { refusePrompt } from '../state/prompt-room.ts';
 import type { StepDeps, StepOutcome } from '../step/step.ts';
 
 /** Runs one branch an item of a list that is known only now; branches are named `<step>/<index>` (Orchestration 2.2). */
@@ -23,7 +23,7 @@ export async function runFanOut(deps: StepDeps, run: ActiveRun, step: FanOutStep
   const group: Group = { run, step, index, executor: 'fan_out', join: step.fan_out.join, raw: null };
   const listed = run.inFlight.get(step.name)?.rawResponse?.items ?? (await evaluateList(deps, run, step));
   if (!Array.isArray(listed)) return failGroup(deps, group, listed);
-  const refused = refusePrompt(run, { items: listed });
+  const refused = refusePrompt(run, JSON.stringify(listed).length);
   if (refused) return failGroup(deps, group, refused);
   if (!addBranches(run, listed.length)) return failGroup(deps, group, TOO_MANY_BRANCHES);
   // The list is stored with the row: a resumed fan-out goes on with the items it began with.

@@ -15,6 +15,21 @@ export interface PromptRoom {
   chars(): number;
 }
 
+/** Of the prompts of one run, and the lists of its fan-outs, in characters: who reads its answers reads these too. */
+const MAX_OF_RUN = 32 * 1024 * 1024;
+
+const ALL_TOO_LARGE = failure('prompts_too_large', 'the prompts of this run take more than 32 MiB together');
+
+const prompts = new WeakMap<ActiveRun, number>();
+
+/** Why one more prompt, or list, of so many characters is not sent and not kept; null where it has room. */
+export function refusePrompt(run: ActiveRun, chars: number): Failure | null {
+  const size = (prompts.get(run) ?? 0) + chars;
+  if (size > MAX_OF_RUN) return ALL_TOO_LARGE;
+  prompts.set(run, size);
+  return null;
+}
+
 const TOO_LARGE = failure(
   'prompts_too_large',
   'the prompts of this run and its sub-runs, or of all runs of its namespace, that go on hold too much memory',
@@ -34,19 +49,21 @@ export function createPromptRoom(maxOfRun: number): PromptRoom {
   return {
     hold: (run, raw) => {
       const top = topOf(run);
-      const chars = raw === null ? 0 : COPIES * JSON.stringify(raw).length;
+      const chars = raw === null ? 0 : JSON.stringify(raw).length;
+      const size = COPIES * chars;
       const { namespace } = top;
       const own = () => held.get(top) ?? 0;
       const theirs = () => (namespace === null ? 0 : (ofNamespaces.get(namespace) ?? 0));
-      if (own() + chars > maxOfRun || theirs() + chars > RUNS_OF_NAMESPACE * maxOfRun)
-        return { refused: TOO_LARGE, [Symbol.dispose]: () => undefined };
+      const isFull = own() + size > maxOfRun || theirs() + size > RUNS_OF_NAMESPACE * maxOfRun;
+      const refused = isFull ? TOO_LARGE : refusePrompt(run, chars);
+      if (refused) return { refused, [Symbol.dispose]: () => undefined };
       const add = (more: number) => {
         all += more;
         held.set(top, own() + more);
         if (namespace !== null) ofNamespaces.set(namespace, theirs() + more);
       };
-      add(chars);
-      return { refused: null, [Symbol.dispose]: () => add(-chars) };
+      add(size);
+      return { refused: null, [Symbol.dispose]: () => add(-size) };
     },
     chars: () => all,
   };

@@ -1,7 +1,6 @@
 import { valuesIn } from '@signalbox/crds';
 import type { ActiveRun } from '../state/active-run.ts';
-import { failure, type Failure } from '../state/executor.ts';
-import type { RawResponse } from '../state/model.ts';
+import { failure } from '../state/executor.ts';
 import type { CallFacts, Performed } from '../state/step-kind.ts';
 
 /** Of the answers of one run, in characters: who looks at a run, or goes on with it, reads all of them. */
@@ -30,19 +29,4 @@ export function withinRoom({ answers }: Pick<ActiveRun, 'answers'>, performed: P
 function lean(facts: CallFacts): CallFacts {
   const { prompt, promptSpans, iterations, toolCalls, childRunId } = facts.raw;
   return { ...facts, raw: { prompt, promptSpans, iterations, toolCalls, childRunId } };
-}
-
-/** Of the prompts of one run, and the lists of its fan-outs: who reads the answers reads these too. */
-const MAX_PROMPTS = 32 * 1024 * 1024;
-
-const PROMPTS_TOO_LARGE = failure('prompts_too_large', 'the prompts of this run take more than 32 MiB together');
-
-const prompts = new WeakMap<object, number>();
-
-/** Why one more prompt, or list, is not sent and not kept; null where it has room. */
-export function refusePrompt(run: Pick<ActiveRun, 'id'>, raw: RawResponse | null): Failure | null {
-  const size = (prompts.get(run) ?? 0) + (raw === null ? 0 : JSON.stringify(raw).length);
-  if (size > MAX_PROMPTS) return PROMPTS_TOO_LARGE;
-  prompts.set(run, size);
-  return null;
 }
