@@ -93,8 +93,10 @@ async function ask(client: pg.PoolClient, query: Query, caller?: Caller): Promis
   };
   caller?.signal.addEventListener('abort', cancel, { once: true });
   try {
-    if (!inOneProcess.has(client)) await client.query(IN_ONE_PROCESS);
-    inOneProcess.add(client);
+    if (!inOneProcess.has(client)) {
+      await client.query(IN_ONE_PROCESS);
+      inOneProcess.add(client);
+    }
     return await client.query(prepare(query));
   } finally {
     caller?.signal.removeEventListener('abort', cancel);
