@@ -88,11 +88,11 @@ export function createKeptDeliveries({
     list: async ({ limit, cursor, outcome, ...filter }, signal) => {
       await flushDeliveries();
       const asked = { ...filter, ...(outcome && { outcome: [outcome] }), before: cursor };
-      const found = await listDeliveries(database.reader(signal), asked, limit + 1);
-      const shown = found.slice(0, limit);
+      const { rows, next, lookedBackTo } = await listDeliveries(database.reader(signal), asked, limit);
       return {
-        deliveries: shown.map(deliveryLine),
-        next_cursor: found.length > limit ? `d${shown.at(-1)?.id}` : null,
+        deliveries: rows.map(deliveryLine),
+        next_cursor: next === null ? null : `d${next}`,
+        looked_back_to: lookedBackTo === null ? null : new Date(lookedBackTo).toISOString(),
       };
     },
     get: async (id) => {

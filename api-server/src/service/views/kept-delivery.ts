@@ -45,8 +45,13 @@ export type DeliveryLine = z.infer<typeof DeliveryLine>;
 
 export const DeliveryPage = component(
   'DeliveryPage',
-  z.strictObject({ deliveries: z.array(DeliveryLine), next_cursor: NullableText }),
-  { deliveries: [LINE], next_cursor: null },
+  z.strictObject({
+    deliveries: z.array(DeliveryLine),
+    next_cursor: NullableText,
+    /** Where a page looked through as many as it may before it was full: when the oldest of them came. */
+    looked_back_to: Time.nullable(),
+  }),
+  { deliveries: [LINE], next_cursor: null, looked_back_to: null },
 );
 export type DeliveryPage = z.infer<typeof DeliveryPage>;
 

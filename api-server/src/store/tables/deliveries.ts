@@ -83,32 +83,82 @@ const STARTED = ['accepted', 'queued'];
 /** Lets the partial index of the other outcomes be used. */
 const STARTED_LITERAL = STARTED.map((outcome) => sql.lit(outcome));
 
-/** The newest first. Nothing but the filter bounds what is looked through, so `db` is a reader. */
-export async function listDeliveries(
-  db: Kysely<Tables>,
-  filter: DeliveryFilter,
-  limit: number,
-): Promise<KeptDelivery[]> {
+/** Deliveries that one page looks through, the newest first, for what no index finds. */
+export const MOST_LOOKED_THROUGH = 40_000;
+/** Longer than one that came earlier may be stored later, by another replica. */
+const OUT_OF_ORDER_MS = 3_600_000;
+
+export interface DeliveryRows {
+  /** The newest first. */
+  rows: KeptDelivery[];
+  /** What `before` goes on from; null where nothing older can match. */
+  next: number | null;
+  /** When the oldest that was looked at came, where older ones were not looked at. */
+  lookedBackTo: number | null;
+}
+
+/** Reads up to `MOST_LOOKED_THROUGH`, so `db` is a reader. */
+export async function listDeliveries(db: Kysely<Tables>, filter: DeliveryFilter, limit: number): Promise<DeliveryRows> {
+  const { first, last, older } = await lookedThrough(db, filter);
+  const query = matching(db, filter).where('id', '>=', first).where('id', '<=', last).orderBy('id', 'desc');
+  const found = await query.limit(limit + 1).execute();
+  const rows = found.slice(0, limit).map((row) => toKept({ ...row, raw: null, alerts: null, closest: null }));
+  if (found.length > limit) return { rows, next: rows.at(-1)?.id ?? null, lookedBackTo: null };
+  if (!older) return { rows, next: null, lookedBackTo: null };
+  return { rows, next: first, lookedBackTo: (await firstOf(db, { from: first }))?.receivedAt ?? null };
+}
+
+/** Ids between which a page looks, and whether older ones may match, too. */
+async function lookedThrough(db: Kysely<Tables>, filter: DeliveryFilter) {
+  const { since, until, before = Infinity } = filter;
+  const oldest = await firstOf(db, since === undefined ? {} : { since: since - OUT_OF_ORDER_MS });
+  const newest = await lastOf(db, until === undefined ? {} : { until: until + OUT_OF_ORDER_MS });
+  if (!oldest || !newest) return { first: 1, last: 0, older: false };
+  const last = Math.min(newest.id, before - 1);
+  const first = isIndexed(filter) ? oldest.id : Math.max(oldest.id, last - MOST_LOOKED_THROUGH + 1);
+  return { first, last, older: first > oldest.id };
+}
+
+const edges = (db: Kysely<Tables>) => db.selectFrom('deliveries').select(['id', 'received_at as receivedAt']).limit(1);
+
+function firstOf(db: Kysely<Tables>, { since, from = 0 }: { since?: number; from?: number }) {
+  const edge =
+    since === undefined
+      ? edges(db).where('id', '>=', from).orderBy('id')
+      : edges(db).where('received_at', '>=', since).orderBy('received_at');
+  return edge.executeTakeFirst();
+}
+
+function lastOf(db: Kysely<Tables>, { until }: { until?: number }) {
+  const edge =
+    until === undefined
+      ? edges(db).orderBy('id', 'desc')
+      : edges(db).where('received_at', '<', until).orderBy('received_at', 'desc');
+  return edge.executeTakeFirst();
+}
+
+const isRefused = ({ outcome }: DeliveryFilter): boolean => outcome?.every((one) => !STARTED.includes(one)) ?? false;
+
+const isIndexed = (filter: DeliveryFilter): boolean =>
+  isRefused(filter) && [filter.source, filter.pipeline, filter.q].every((one) => one === undefined);
+
+function matching(db: Kysely<Tables>, filter: DeliveryFilter) {
   const { contains } = dialectOf(db);
   let query = db.selectFrom('deliveries').select(['id', ...LISTED]);
   for (const column of ['source', 'pipeline'] as const) {
     const value = filter[column];
     if (value !== undefined) query = query.where(column, '=', value);
   }
-  const { outcome, q, since, until, before } = filter;
+  const { outcome, q, since, until } = filter;
   if (outcome !== undefined) query = query.where('outcome', 'in', outcome);
-  if (outcome?.every((one) => !STARTED.includes(one))) query = query.where('outcome', 'not in', STARTED_LITERAL);
+  if (isRefused(filter)) query = query.where('outcome', 'not in', STARTED_LITERAL);
   if (since !== undefined) query = query.where('received_at', '>=', since);
   if (until !== undefined) query = query.where('received_at', '<', until);
-  if (before !== undefined) query = query.where('id', '<', before);
-  if (q !== undefined) {
-    const found = (['summary', 'labels', 'fingerprint', 'pipeline', 'detail'] as const).map((column) =>
-      contains(`deliveries.${column}`, q),
-    );
-    query = query.where(sql<boolean>`(${sql.join(found, sql` or `)})`);
-  }
-  const rows = await query.orderBy('id', 'desc').limit(limit).execute();
-  return rows.map((row) => toKept({ ...row, raw: null, alerts: null, closest: null }));
+  if (q === undefined) return query;
+  const found = (['summary', 'labels', 'fingerprint', 'pipeline', 'detail'] as const).map((column) =>
+    contains(`deliveries.${column}`, q),
+  );
+  return query.where(sql<boolean>`(${sql.join(found, sql` or `)})`);
 }
 
 /** Rows of each outcome that are counted. */

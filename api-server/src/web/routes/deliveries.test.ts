@@ -1,10 +1,10 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Receiving, receivingOn, alert, groupOf } from '../../service/deliveries/fixtures/receiving.ts';
 import { receive } from '../../service/deliveries/receive.ts';
 import { keepInvalid } from '../../service/deliveries/admit.ts';
 import type { Tables } from '../../store/db/schema.ts';
-import { pruneDeliveries } from '../../store/tables/deliveries.ts';
+import { MOST_LOOKED_THROUGH, pruneDeliveries } from '../../store/tables/deliveries.ts';
 import { createCapacity } from '../../runs/run/capacity.ts';
 import { as, startTestServer, type TestServer } from '../fixtures/server.ts';
 import { NOW } from '../fixtures/store.ts';
@@ -53,6 +53,11 @@ const newest = async () => get(`/deliveries/${(await get('/deliveries')).deliver
 const change = (query: (db: Kysely<Tables>) => { execute(): Promise<unknown> }) =>
   server.store.database.write((tx) => query(tx.db).execute());
 const inLab = (namespace: string) => groupOf(alert('checkout', { labels: { namespace, severity: 'warning' } }));
+
+const manyDeliveries = (count: number, receivedAt: number) =>
+  sql`WITH RECURSIVE nth (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM nth WHERE n < ${sql.lit(count)})
+    INSERT INTO deliveries (received_at, source, outcome, status_code, labels, allow_testing, raw_truncated)
+    SELECT ${sql.lit(receivedAt)}, 'generic', 'accepted', 202, '{}', 0, 0 FROM nth`;
 
 test('an accepted delivery is listed with its run, its sender and what it was about', async () => {
   const { run_id: runId } = (await send(groupOf(alert('checkout')))).json();
@@ -195,6 +200,28 @@ test('the list is filtered and paged', async () => {
   const page = await get('/deliveries?limit=2');
   expect(page.deliveries).toHaveLength(2);
   expect(await ids(`limit=2&cursor=${page.next_cursor}`)).toEqual(['accepted']);
+});
+
+test('a search looks through a bounded number of deliveries, says how far it came, and goes on from there', async () => {
+  await send({ pipeline: 'gone', summary: 'Nightly backup' }, { query: 'source=generic' });
+  expect(await newest()).toMatchObject({ summary: 'Nightly backup' });
+  clock += 60_000;
+  await server.store.database.write(({ db }) => manyDeliveries(MOST_LOOKED_THROUGH, clock).execute(db));
+  const newer = await get('/deliveries?q=backup');
+  expect(newer).toEqual({
+    deliveries: [],
+    next_cursor: expect.any(String),
+    looked_back_to: '2026-11-21T12:01:00.000Z',
+  });
+  const older = await get(`/deliveries?q=backup&cursor=${newer.next_cursor}`);
+  expect(older).toMatchObject({ deliveries: [{ summary: 'Nightly backup' }], next_cursor: null, looked_back_to: null });
+  // An hour is more than replicas store out of order; what cannot be older than a range is not looked for.
+  const range = await get('/deliveries?q=backup&since=2026-11-21T13:02:00Z');
+  expect(range).toEqual({ deliveries: [], next_cursor: null, looked_back_to: null });
+  const before = await get('/deliveries?q=backup&until=2026-11-21T11:00:00Z');
+  expect(before).toEqual({ deliveries: [], next_cursor: null, looked_back_to: null });
+  // Those without a run have an index, which needs no bound.
+  expect(await get('/deliveries?outcome=no_pipeline')).toMatchObject({ deliveries: [{}], next_cursor: null });
 });
 
 test('an unknown id is 404, whatever it looks like', async () => {

@@ -30,9 +30,9 @@ export function registerDeliveries(app: FastifyInstance, context: PageContext): 
   app.get('/ui/deliveries', async (request, reply) => {
     const filters = readFilters(request.query as Record<string, unknown>);
     const page = await deps.keptDeliveries.list(toKeptQuery(filters), request.signal);
-    const { deliveries, next_cursor: nextCursor } = page;
+    const { deliveries, next_cursor: nextCursor, looked_back_to: lookedBackTo } = page;
     const first = firstRunFor(request, deps.definitions.snapshot().pipelines);
-    const model = deliveriesView({ deliveries, nextCursor, filters, now: deps.now(), first });
+    const model = deliveriesView({ deliveries, nextCursor, lookedBackTo, filters, now: deps.now(), first });
     const ignored = ignoredIn(request.query as object, filters);
     const shown = { title: 'Deliveries', nav: 'deliveries', template: 'deliveries', model, ignored } as const;
     return sendPage(context, request, reply, shown);

@@ -51,6 +51,16 @@ test('an empty list shows how to send the first delivery, a filtered one how to 
   expect((await get('/ui/deliveries?outcome=invalid')).body).toContain('Show all deliveries');
 });
 
+test('a search that ended before the oldest delivery says so and leads on', async () => {
+  const page = { next_cursor: 'd9', looked_back_to: '2026-11-21T10:00:00.000Z' };
+  const none = (await (await pagesWith({ deliveryPage: page })).get('/ui/deliveries?q=pay')).body;
+  expect(none).toContain('Older deliveries were not searched yet.');
+  expect(none).toContain('href="/ui/deliveries?q&#x3D;pay&amp;cursor&#x3D;d9"');
+  expect(none).not.toContain('No delivery matches these filters');
+  const some = (await (await pagesWith({ deliveries: [LINE], deliveryPage: page })).get('/ui/deliveries?q=pay')).body;
+  expect(some).toContain('Search older');
+});
+
 test('a delivery shows the fate of each alert, and can be handled again by an operator', async () => {
   const { get } = await pagesWith({ delivery: DELIVERY });
   const { body } = await get('/ui/deliveries/7');

@@ -63,13 +63,14 @@ const row = (line: DeliveryLine, now: number) => ({
 export interface DeliveriesInput {
   deliveries: DeliveryLine[];
   nextCursor: string | null;
+  lookedBackTo: string | null;
   filters: Filters;
   now: number;
   first: FirstRun;
 }
 
 /** What was delivered to the webhook, newest first. */
-export function deliveriesView({ deliveries, nextCursor, filters, now, first }: DeliveriesInput) {
+export function deliveriesView({ deliveries, nextCursor, lookedBackTo, filters, now, first }: DeliveriesInput) {
   const { outcome, q } = filters;
   return {
     action: paths.deliveries(),
@@ -84,6 +85,7 @@ export function deliveriesView({ deliveries, nextCursor, filters, now, first }: 
     rows: deliveries.map((line) => row(line, now)),
     newest: filters.cursor === undefined ? null : paths.deliveries({ outcome, q }),
     older: nextCursor === null ? null : paths.deliveries({ outcome, q, cursor: nextCursor }),
+    looked: lookedBackTo === null ? null : { since: lookedBackTo, exact: exactTime(lookedBackTo) },
     exports: exportLinks(['deliveries']),
     curl: first.curl,
   };
