@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { runAgent } from '../runs/run-agent.ts';
 import { RunService } from '../runs/run-service.ts';
+import { TalkRoom } from '../runs/talk-room.ts';
 import type { DoorDeps } from '../runs/tool-door.ts';
 import { tracedCall } from '../runs/traced.ts';
 import type { Stages, Door } from './stages.ts';
@@ -24,6 +25,7 @@ export function openDoor({
 export function openRuns(stages: Omit<Stages, 'runs' | 'reload'>) {
   const { compute, models, tools, agents, pods, door, tracing, metrics, log } = stages;
   const { limits } = stages.config;
+  const talks = new TalkRoom();
   return new RunService({
     agent: (name) => agents.registry.get(name),
     agentNames: () => agents.registry.list().map(({ name }) => name),
@@ -36,7 +38,9 @@ export function openRuns(stages: Omit<Stages, 'runs' | 'reload'>) {
       if (pods && agents.hasPod(job.agent)) return pods.perform(job, run);
       const requestApproval: DoorDeps['requestApproval'] = (request, signal) => run.requestApproval(request, signal);
       const { max_iterations: maxIterations } = limits;
-      return runAgent(job, { generate: models.generate, maxIterations, door: { ...door, requestApproval } });
+      const { grow, leave } = talks.enter(run);
+      const host = { generate: models.generate, maxIterations, onTalk: grow, door: { ...door, requestApproval } };
+      return runAgent(job, host).finally(leave);
     },
     compute,
     limits: {

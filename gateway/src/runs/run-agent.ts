@@ -20,6 +20,8 @@ export interface RunAgentDeps {
   door: DoorDeps;
   /** The operator's limit; an agent's own limit may only be lower. */
   maxIterations: number;
+  /** Told how much more the run holds, in characters of JSON. */
+  onTalk?: (chars: number) => void;
 }
 
 /** One run, with everything that is decided before it starts. */
@@ -56,7 +58,7 @@ export function runAgent(job: RunJob, deps: RunAgentDeps): Promise<RunOutcome> {
 class AgentRun {
   private readonly job: RunJob;
   private readonly deps: RunAgentDeps;
-  private readonly prompt: ModelPrompt;
+  private readonly prompt: ModelPrompt = [];
   private readonly trace: Trace;
   private readonly used = new UsedTokens();
   private readonly started = performance.now();
@@ -70,10 +72,8 @@ class AgentRun {
     this.job = job;
     this.deps = deps;
     this.trace = new Trace(job.traceResultMaxChars);
-    this.prompt = [
-      { role: 'system', content: job.agent.soul + (job.contract?.instruction ?? '') },
-      { role: 'user', content: [{ type: 'text', text: job.input }] },
-    ];
+    this.add({ role: 'system', content: job.agent.soul + (job.contract?.instruction ?? '') });
+    this.add({ role: 'user', content: [{ type: 'text', text: job.input }] });
   }
 
   async run(): Promise<RunOutcome> {
@@ -104,13 +104,9 @@ class AgentRun {
       const outcome = await this.handle(generated);
       if (outcome) return outcome;
       const { input_tokens: input, output_tokens: output } = this.used.total();
-      if (limits.max_total_tokens !== undefined && input + output >= limits.max_total_tokens) {
-        return this.fail(
-          'max_iterations',
-          `the run used its ${limits.max_total_tokens} tokens (the agent's limits.max_total_tokens)`,
-          false,
-        );
-      }
+      const { max_total_tokens: most = Infinity } = limits;
+      const spent = `the run used its ${most} tokens (the agent's limits.max_total_tokens)`;
+      if (input + output >= most) return this.fail('max_iterations', spent, false);
     }
   }
 
@@ -201,8 +197,10 @@ class AgentRun {
   }
 
   private add(message: ModelPrompt[number]): void {
-    this.talkChars += JSON.stringify(message).length;
+    const { length } = JSON.stringify(message);
+    this.talkChars += length;
     this.prompt.push(message);
+    this.deps.onTalk?.(length);
   }
 
   private async answer(generated: Answered): Promise<RunOutcome | null> {
@@ -221,7 +219,7 @@ class AgentRun {
     this.repaired = true;
     this.remember(generated);
     const request = `That answer cannot be used: ${errors}. Answer again with the corrected JSON object and nothing else.`;
-    this.prompt.push({ role: 'user', content: [{ type: 'text', text: request }] });
+    this.add({ role: 'user', content: [{ type: 'text', text: request }] });
     return null;
   }
 

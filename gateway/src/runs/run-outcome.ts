@@ -27,11 +27,11 @@ export type RunOutcome = { ok: true; result: AgentRunResult } | RunFailure;
 
 /** The reason with which a run's signal aborts. */
 export class RunAborted extends Error {
-  readonly type: 'timeout' | 'cancelled';
+  readonly type: 'timeout' | 'cancelled' | 'max_iterations';
   /** Whether the same call may succeed later. */
   readonly retryable: boolean;
 
-  constructor(type: 'timeout' | 'cancelled', message: string, retryable = type === 'timeout') {
+  constructor(type: RunAborted['type'], message: string, retryable = type === 'timeout') {
     super(message);
     this.name = 'RunAborted';
     this.type = type;
