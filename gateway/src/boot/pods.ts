@@ -26,6 +26,7 @@ export function openPods(options: PodsOptions): Pods {
   const answers = new AnswerPods({
     generate: options.models.generate,
     door: options.door,
+    maxIterations: config.limits.max_iterations,
     livesHere: (server) => !isImage(config.mcp_servers[server]),
   });
   const sources = { configured, managedDir: config.managed_dir, lookup: addressesOf };

@@ -1,93 +1,5 @@
-import type { RpcRequest } from '@signalbox/crds';
-import { Agent } from '@signalbox/crds';
 import { expect, test } from 'vitest';
-import { createCompute } from '@signalbox/crds/process/compute';
-import { carryOn } from '../observability/span.ts';
-import { compilePolicy, type PolicyDefinition } from '../policy/policy.ts';
-import { Run } from '../runs/run.ts';
-import type { RunJob } from '../runs/run-agent.ts';
-import { offerTools } from '../runs/tool-offer.ts';
-import { AnswerPods } from './answer-pods.ts';
-
-const { matches } = createCompute({ timeoutMs: 20_000 });
-
-const RULES: PolicyDefinition['rules'] = [
-  { deny: { tool: 'delete*' }, reason: 'no deletes' },
-  { deny: { input_regex: 'kube-system' }, reason: 'not there' },
-  { require_approval: { tool: 'exec' } },
-];
-const SERVED = ['get', 'delete', 'exec'].map((name) => ({
-  server: 'k8s',
-  name,
-  description: '',
-  inputSchema: {},
-  annotations: {},
-}));
-
-interface World {
-  /** What a pod of that agent is answered: a result, or the type of an error. */
-  ask: (method: string, params: object, agent?: string) => Promise<unknown>;
-  /** The calls that reached a tool server. */
-  reached: string[];
-  counted: { server: string; outcome: string }[];
-  asked: () => number;
-}
-
-/** A gateway's side of one run of agent `far` that lists `k8s`, while a pod says whatever it wants. */
-async function withRun(work: (world: World) => Promise<void>, approved = true): Promise<void> {
-  const policy = compilePolicy({ default: 'allow', rules: RULES }, matches);
-  if (!policy.ok) throw new Error(policy.message);
-  const reached: string[] = [];
-  const counted: World['counted'] = [];
-  let askedPeople = 0;
-  const pods = new AnswerPods({
-    generate: () => Promise.reject(new Error('not asked here')),
-    livesHere: (server) => server === 'k8s',
-    door: {
-      decide: policy.decide,
-      call: (server, tool, input) => {
-        reached.push(`${server}/${tool} ${JSON.stringify(input)}`);
-        return Promise.resolve({ kind: 'ok', text: `call ${reached.length}` });
-      },
-      onCall: ({ server, outcome }) => counted.push({ server, outcome }),
-      toolTimeoutMs: 1000,
-      resultMaxChars: 1000,
-    },
-  });
-  const config = Agent.parse({ name: 'far', model: 'm', tools: ['k8s', 'beside'] });
-  const run = new Run(
-    'run-1',
-    { agent: 'far', input: '' },
-    {
-      approves: 'own',
-      event: () => {},
-      requestApproval: (_, { input_sha256 }) => {
-        askedPeople += 1;
-        return Promise.resolve({ approved, input_sha256 });
-      },
-    },
-  );
-  const job: RunJob = {
-    runId: 'run-1',
-    agent: { name: 'far', version: '1', config, agentYaml: '', soul: '', managedBy: null },
-    input: '',
-    models: ['m'],
-    contract: null,
-    offer: offerTools(config, SERVED),
-    streamText: false,
-    traceResultMaxChars: 100,
-    signal: run.signal(),
-    emit: () => {},
-    span: carryOn('', {}, undefined),
-  };
-  const ask: World['ask'] = async (method, params, agent = 'far') => {
-    const request: RpcRequest = { jsonrpc: '2.0', id: 1, method, params: { run: 'run-1', ...params } };
-    const reply = await pods.answer(agent, request);
-    if ('json' in reply) return JSON.parse(reply.json);
-    return reply.ok ? reply.result : reply.error.data?.type;
-  };
-  await pods.during(job, run, () => work({ ask, reached, counted, asked: () => askedPeople }));
-}
+import { withRun, type World } from '../testing/hosted-run.ts';
 
 let asks = 0;
 const call = (tool: string, input = '{}', server = 'k8s') => ({
@@ -167,14 +79,14 @@ test('an approval is good for the very call that was shown, and once', () =>
     expect(await ask('tool.call', call('exec', '{"a":1}'))).toMatchObject({ kind: 'error' });
     expect(reached).toEqual(['k8s/exec {"a":1}']);
     await ask('tool.request_approval', approval('exec', { a: 1 }));
-    expect(asked()).toBe(2);
+    expect(asked).toHaveLength(2);
   }));
 
 test('an approval that is asked for again before the call is the same one', () =>
   withRun(async ({ ask, asked }) => {
     await ask('tool.request_approval', approval('exec'));
     await ask('tool.request_approval', approval('exec'));
-    expect(asked()).toBe(1);
+    expect(asked).toHaveLength(1);
   }));
 
 test('no approval lifts a denial, and a no is no approval', async () => {
@@ -183,11 +95,14 @@ test('no approval lifts a denial, and a no is no approval', async () => {
     expect(await ask('tool.call', call('delete'))).toMatchObject({ kind: 'error' });
     expect(reached).toEqual([]);
   });
-  await withRun(async ({ ask, reached }) => {
-    await ask('tool.request_approval', approval('exec'));
-    expect(await ask('tool.call', call('exec'))).toMatchObject({ kind: 'error' });
-    expect(reached).toEqual([]);
-  }, false);
+  await withRun(
+    async ({ ask, reached }) => {
+      await ask('tool.request_approval', approval('exec'));
+      expect(await ask('tool.call', call('exec'))).toMatchObject({ kind: 'error' });
+      expect(reached).toEqual([]);
+    },
+    { approved: false },
+  );
 });
 
 test('a question that is asked again is answered again and done once', () =>

@@ -1,29 +1,42 @@
-import { AgentEvent, rpcError, type RpcRequest, ToolApprovalParams, type ToolApprovalResult } from '@signalbox/crds';
+import {
+  AgentEvent,
+  rpcError,
+  type RpcRequest,
+  serverOf,
+  ToolApprovalParams,
+  type ToolApprovalResult,
+} from '@signalbox/crds';
 import type { AgentRecord } from '../agents/agent-record.ts';
+import type { ModelTool } from '../models/model.ts';
 import type { RpcReply } from '../rpc/one-frame.ts';
+import { modelCallOf } from '../runs/model-call.ts';
 import type { Run } from '../runs/run.ts';
 import type { RunAgentDeps, RunJob } from '../runs/run-agent.ts';
 import type { RunEvent } from '../runs/run-event.ts';
-import { wasCancelled } from '../runs/run-outcome.ts';
+import { type RunOutcome, wasCancelled } from '../runs/run-outcome.ts';
 import type { DoorDeps } from '../runs/tool-door.ts';
 import { parseToolInput } from '../runs/tool-input.ts';
-import { isListed } from '../runs/tool-offer.ts';
+import { isListed, isNameOf } from '../runs/tool-offer.ts';
 import { ASKS, AuthorizeAsk, GenerateAsk, ToolCallAsk } from '../runner/protocol.ts';
 import type { Generated } from '../models/generate.ts';
 import type { PolicyDecision } from '../policy/policy.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
+import { CountedUse } from './counted-use.ts';
 
 export interface AnswerPodsDeps {
   generate: RunAgentDeps['generate'];
   door: Omit<DoorDeps, 'requestApproval'>;
   /** Whether a server runs in the gateway; the others run in the pod. */
   livesHere: (server: string) => boolean;
+  /** The operator's limit; an agent's own limit may only be lower. */
+  maxIterations: number;
 }
 
 /** A run that a pod works on, with the answers it got: a request that is repeated on a new connection gets the same answer. */
 interface Hosted {
   job: RunJob;
   run: Run;
+  use: CountedUse;
   answers: Map<number, Promise<RpcReply>>;
   approvals: Map<string, Promise<ToolApprovalResult>>;
   approved: Set<string>;
@@ -59,11 +72,12 @@ export class AnswerPods {
     ]);
   }
 
-  /** While `work` goes on, pods of the job's agent may ask about this run. */
-  async during<Result>(job: RunJob, run: Run, work: () => Promise<Result>): Promise<Result> {
-    this.hosted.set(job.runId, { job, run, answers: new Map(), approvals: new Map(), approved: new Set() });
+  /** While `work` goes on, pods of the job's agent may ask about this run. What it used is what was counted here. */
+  async during(job: RunJob, run: Run, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
+    const use = new CountedUse(job.agent.config.limits, this.deps.maxIterations);
+    this.hosted.set(job.runId, { job, run, use, answers: new Map(), approvals: new Map(), approved: new Set() });
     try {
-      return await work();
+      return use.putInto(await work());
     } finally {
       this.hosted.delete(job.runId);
     }
@@ -83,16 +97,19 @@ export class AnswerPods {
     return handle(hosted, params);
   }
 
-  private async generate({ job }: Hosted, { call, stream }: GenerateAsk): Promise<Generated> {
-    const generated = await this.deps.generate(
-      { models: job.models, call },
-      {
-        signal: job.signal,
-        span: job.span,
-        onText: stream ? (text) => job.emit({ event: 'text', text }) : undefined,
-        onRetry: (retry) => job.emit({ event: 'llm_retry', ...retry }),
-        onFallback: (fallback) => job.emit({ event: 'model_fallback', ...fallback }),
-      },
+  private async generate({ job, use }: Hosted, { call: { prompt, tools } }: GenerateAsk): Promise<Generated> {
+    const call = modelCallOf(job, { prompt, tools: this.toolsFor(job, tools) });
+    const generated = await use.generate(() =>
+      this.deps.generate(
+        { models: job.models, call },
+        {
+          signal: job.signal,
+          span: job.span,
+          onText: job.streamText ? (text) => job.emit({ event: 'text', text }) : undefined,
+          onRetry: (retry) => job.emit({ event: 'llm_retry', ...retry }),
+          onFallback: (fallback) => job.emit({ event: 'model_fallback', ...fallback }),
+        },
+      ),
     );
     if (!generated.ok) return generated;
     // Files that a model made are bytes, which JSON cannot carry and no run reads.
@@ -100,6 +117,13 @@ export class AnswerPods {
       ({ type }) => type === 'text' || type === 'reasoning' || type === 'tool-call',
     );
     return { ...generated, reply: { ...generated.reply, content } };
+  }
+
+  /** The tools of servers here, and of the pod's those that belong to its own servers. */
+  private toolsFor({ agent, offer }: RunJob, said: readonly ModelTool[]): ModelTool[] {
+    const servers = agent.config.tools.map((pattern) => serverOf(pattern)).filter((name) => !this.deps.livesHere(name));
+    const isOfPod = ({ name }: ModelTool) => servers.some((server) => isNameOf(server, name));
+    return [...offer.forModel, ...said.filter((tool) => !offer.byName.has(tool.name) && isOfPod(tool))];
   }
 
   private authorize(hosted: Hosted, ask: AuthorizeAsk): PolicyDecision | Promise<PolicyDecision> {
@@ -118,7 +142,8 @@ export class AnswerPods {
   /** The pod has asked for a decision before; the policy decides again about the call that is made. */
   private async callTool(hosted: Hosted, ask: ToolCallAsk): Promise<ToolOutcome> {
     const { server, tool } = ask;
-    const { job } = hosted;
+    const { job, use } = hosted;
+    if (!use.callsTool()) return { kind: 'error', text: 'the limit of tool calls in a run is reached' };
     const offered = [...job.offer.byName.values()].find((one) => one.server === server && one.tool === tool);
     if (!offered) return { kind: 'error', text: `there is no tool ${server}/${tool} for this agent` };
     const input = parseToolInput(ask.input);

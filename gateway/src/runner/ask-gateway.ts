@@ -33,8 +33,8 @@ export function gatewayOf(run: Run, signal: AbortSignal): Gateway {
     return response.error ? { ok: false, error: response.error } : { ok: true, answer: response.result as Answer };
   }
   return {
-    generate: async ({ call }, { onText }) => {
-      const asked = await ask<Generated>(ASKS.generate, { call, stream: onText !== undefined });
+    generate: async ({ call: { prompt, tools } }) => {
+      const asked = await ask<Generated>(ASKS.generate, { call: { prompt, tools } });
       if (asked.ok) return asked.answer;
       const { message, data } = asked.error;
       // The same prompt is as large at a retry.

@@ -1,9 +1,9 @@
 import { Agent } from '@signalbox/crds';
 import { z } from 'zod';
-import type { ModelCall } from '../models/model.ts';
 import { MAX_NAME_CHARS } from '../tools/tool.ts';
+import { SaidToModel } from './said-to-model.ts';
 
-/** The messages between gateway and runner beyond `/rpc`. Both run the same version, so nested types are not checked again. */
+/** The messages between gateway and runner beyond `/rpc`. Both run the same version, so nested types of the gateway's are not checked again. */
 export const RUNNER_FRAME = { maxFrameBytes: 8 * 1024 * 1024, maxFrameValues: 200_000 };
 
 /** Gateway to runner, before a run and whenever it changed. */
@@ -52,7 +52,7 @@ export type RunnerState = z.infer<typeof RunnerState>;
 /** Runner to gateway. `run` is the idempotency key that the gateway gave; `ask` numbers its requests, so that one repeated on a new connection is executed once. */
 const Ask = z.object({ run: z.string(), ask: z.int() });
 const Call = Ask.extend({ call_id: z.string(), server: z.string(), tool: z.string(), input: z.string() });
-export const GenerateAsk = Ask.extend({ call: z.custom<ModelCall>(isObject), stream: z.boolean() });
+export const GenerateAsk = Ask.extend({ call: SaidToModel });
 export type GenerateAsk = z.infer<typeof GenerateAsk>;
 export const AuthorizeAsk = Call;
 export type AuthorizeAsk = z.infer<typeof AuthorizeAsk>;
@@ -60,7 +60,3 @@ export const ToolCallAsk = Call;
 export type ToolCallAsk = z.infer<typeof ToolCallAsk>;
 
 export const ASKS = { generate: 'model.generate', authorize: 'tool.authorize', call: 'tool.call' } as const;
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
-}

@@ -2,9 +2,10 @@ import type { AgentRunSpent, SchemaError, SchemaResult } from '@signalbox/crds';
 import { extractJson } from '@signalbox/crds';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import type { Generated, GenerateOptions, GenerateRequest } from '../models/generate.ts';
-import type { ModelCall, ModelContent, ModelPrompt } from '../models/model.ts';
+import type { ModelContent, ModelPrompt } from '../models/model.ts';
 import { turnOf } from '../models/own-turns.ts';
 import type { AnswerContract } from './answer-contract.ts';
+import { modelCallOf } from './model-call.ts';
 import type { EmitRunEvent } from './run-event.ts';
 import type { RunSpan } from '../observability/span.ts';
 import { RunAborted, type RunFailureType, type RunOutcome } from './run-outcome.ts';
@@ -43,7 +44,7 @@ export interface RunJob {
 
 type Answered = Extract<Generated, { ok: true }>;
 type ToolCallContent = Extract<ModelContent, { type: 'tool-call' }>;
-const MAX_CALLS_PER_TURN = 32;
+export const MAX_CALLS_PER_TURN = 32;
 const CALLS_AT_ONCE = 8;
 /** What a run has said and heard, as JSON; no model reads as much. */
 const MAX_TALK_CHARS = 16 * 1024 * 1024;
@@ -116,7 +117,7 @@ class AgentRun {
     const startedAt = Date.now();
     const started = performance.now();
     const generated = await this.deps.generate(
-      { models: job.models, call: this.callOf() },
+      { models: job.models, call: modelCallOf(job, { prompt: this.prompt, tools: job.offer.forModel }) },
       {
         signal: job.signal,
         span: job.span,
@@ -130,18 +131,6 @@ class AgentRun {
     if (generated.ok) this.recordCall(generated, timing);
     else this.recordFailure(generated.failure.message, timing);
     return generated;
-  }
-
-  private callOf(): ModelCall {
-    const { config } = this.job.agent;
-    return {
-      prompt: this.prompt,
-      tools: this.job.offer.forModel,
-      maxOutputTokens: config.max_tokens,
-      temperature: config.temperature,
-      thinking: config.thinking_level === 'off' ? 'none' : config.thinking_level,
-      answerSchema: this.job.contract?.schema ?? null,
-    };
   }
 
   private recordFailure(reason: string, { startedAt, durationMs }: Timing): void {

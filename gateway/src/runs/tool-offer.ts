@@ -108,11 +108,18 @@ function patternMatches(pattern: string, tool: Pick<OfferableTool, 'server' | 'n
 }
 
 const MAX_NAME_CHARS = 64;
+/** Of a name that ends in a hash. */
+const KEPT_CHARS = MAX_NAME_CHARS - 9;
+
+/** Whether a tool of this server may have the name. */
+export function isNameOf(server: string, name: string): boolean {
+  return name.startsWith(`${server}__`.slice(0, KEPT_CHARS));
+}
 
 /** `server__tool` in the characters that every provider accepts; a name that is long or taken ends in a hash. */
 function modelName(tool: OfferableTool, taken: ReadonlyMap<string, unknown>): string {
   const plain = `${tool.server}__${tool.name}`.replace(/[^A-Za-z0-9_-]/g, '_');
   if (plain.length <= MAX_NAME_CHARS && !taken.has(plain)) return plain;
   const hash = createHash('sha256').update(`${tool.server}/${tool.name}`).digest('hex').slice(0, 8);
-  return `${plain.slice(0, MAX_NAME_CHARS - 9)}_${hash}`;
+  return `${plain.slice(0, KEPT_CHARS)}_${hash}`;
 }
