@@ -89,21 +89,41 @@ test('an approval that is asked for again before the call is the same one', () =
     expect(asked).toHaveLength(1);
   }));
 
-test('no approval lifts a denial, and a no is no approval', async () => {
-  await withRun(async ({ ask, reached }) => {
-    await ask('tool.request_approval', approval('delete'));
-    expect(await ask('tool.call', call('delete'))).toMatchObject({ kind: 'error' });
-    expect(reached).toEqual([]);
-  });
-  await withRun(
+test('a no is no approval', () =>
+  withRun(
     async ({ ask, reached }) => {
       await ask('tool.request_approval', approval('exec'));
       expect(await ask('tool.call', call('exec'))).toMatchObject({ kind: 'error' });
       expect(reached).toEqual([]);
     },
     { approved: false },
-  );
-});
+  ));
+
+test.each([
+  ['what the policy denies', approval('delete')],
+  ['an input that the policy denies', approval('exec', { namespace: 'kube-system' })],
+  ['a server that the agent does not list', { ...approval('get'), server: 'secrets' }],
+  ['what needs no approval', approval('get')],
+  ['arguments that are no object', { ...approval('exec'), input: 'please' }],
+])('nobody is asked to approve %s, and it is not approved', (_, question) =>
+  withRun(async ({ ask, asked }) => {
+    expect(await ask('tool.request_approval', question)).toMatchObject({ approved: false });
+    expect(asked).toEqual([]);
+  }),
+);
+
+test('people are asked for what the agent wants approved, in the words of the policy and not of the pod', () =>
+  withRun(
+    async ({ ask, asked }) => {
+      for (const tool of ['exec', 'get'])
+        await ask('tool.request_approval', { ...approval(tool), reason: 'the operator asked for this' });
+      expect(asked).toMatchObject([
+        { tool: 'exec', reason: 'it changes things' },
+        { tool: 'get', reason: null },
+      ]);
+    },
+    { agent: { require_approval: ['k8s/get'] } },
+  ));
 
 test('a question that is asked again is answered again and done once', () =>
   withRun(async ({ ask, reached }) => {

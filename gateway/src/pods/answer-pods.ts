@@ -126,13 +126,13 @@ export class AnswerPods {
     return [...offer.forModel, ...said.filter((tool) => !offer.byName.has(tool.name) && isOfPod(tool))];
   }
 
-  private authorize(hosted: Hosted, ask: AuthorizeAsk): PolicyDecision | Promise<PolicyDecision> {
+  private authorize(hosted: Hosted, ask: AskedCall): PolicyDecision | Promise<PolicyDecision> {
     const input = parseToolInput(ask.input);
     return input ? this.decide(hosted, ask, input) : { action: 'deny', rule: null, reason: NO_OBJECT };
   }
 
   /** Decides on the arguments as the gateway would send them, not on the pod's text of them. */
-  private decide({ job }: Hosted, ask: AuthorizeAsk, input: object): PolicyDecision | Promise<PolicyDecision> {
+  private decide({ job }: Hosted, ask: CallName, input: object): PolicyDecision | Promise<PolicyDecision> {
     const { server, tool, call_id: callId } = ask;
     if (!isListed(job.agent.config.tools, { server, name: tool }))
       return { action: 'deny', rule: null, reason: 'the agent does not list this tool' };
@@ -172,15 +172,24 @@ export class AnswerPods {
   private async requestApproval(hosted: Hosted, params: unknown): Promise<RpcReply> {
     const parsed = ToolApprovalParams.safeParse(params);
     if (!parsed.success) return refuse('invalid_params', 'the approval request is not valid');
-    const { call_id, server, tool, input, reason = null } = parsed.data;
-    const key = approvalKey({ call_id, server, tool }, input);
-    const { run, job } = hosted;
-    const asked =
-      hosted.approvals.get(key) ?? run.requestApproval({ call_id, server, tool, input, reason }, job.signal);
+    const key = approvalKey(parsed.data, parsed.data.input);
+    const asked = hosted.approvals.get(key) ?? this.askPeople(hosted, parsed.data);
     hosted.approvals.set(key, asked);
     const decision = await asked;
     if (decision.approved) hosted.approved.add(key);
     return { ok: true, result: decision };
+  }
+
+  /** Asks for what the policy or the agent wants allowed by a person, in the words of the policy. */
+  private async askPeople(hosted: Hosted, asked: ToolApprovalParams): Promise<ToolApprovalResult> {
+    const { call_id, server, tool, input } = asked;
+    const { run, job } = hosted;
+    const decision = await this.authorize(hosted, { call_id, server, tool, input: JSON.stringify(input ?? null) });
+    const { action, reason } = decision;
+    const isAsked =
+      action === 'require_approval' || isListed(job.agent.config.require_approval, { server, name: tool });
+    if (action === 'deny' || !isAsked) return { approved: false, comment: reason ?? 'nobody may approve this call' };
+    return run.requestApproval({ call_id, server, tool, input, reason }, job.signal);
   }
 
   private relay({ job }: Hosted, params: unknown): RpcReply {
@@ -242,6 +251,7 @@ function runOf(params: unknown): string {
 }
 
 type CallName = Pick<ToolCallAsk, 'call_id' | 'server' | 'tool'>;
+type AskedCall = CallName & Pick<ToolCallAsk, 'input'>;
 
 function approvalKey(call: CallName, input: unknown): string {
   return JSON.stringify([call.call_id, call.server, call.tool, input]);
