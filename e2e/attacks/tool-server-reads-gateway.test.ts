@@ -45,12 +45,19 @@ function configure(entry: object, others: Record<string, object> = {}): string {
     literal: { type: 'openai', api_key: 'SEEKRET-literal' },
     variable: { type: 'openai', api_key: '${MODEL_KEY}' },
   };
-  const args = [SERVER, config, join(scratch.path, 'identity/device-auth.json')];
+  const beside = ['data/tokens.json', 'api-server.yaml'].map((file) => join(scratch.path, file));
+  const args = [SERVER, config, join(scratch.path, 'identity/device-auth.json'), ...beside];
   const mcp_servers = { ...others, prying: { command: process.execPath, args, ...entry } };
-  writeFileSync(config, JSON.stringify({ server: { port: 0 }, identity_dir: 'identity', providers, mcp_servers }));
+  const isolation_hide = ['data', 'api-server.yaml'];
+  const settings = { server: { port: 0 }, identity_dir: 'identity', isolation_hide, providers, mcp_servers };
+  writeFileSync(config, JSON.stringify(settings));
   mkdirSync(join(scratch.path, 'identity'));
   mkdirSync(join(scratch.path, 'agents'));
-  chmodSync(config, 0o600);
+  mkdirSync(join(scratch.path, 'data'), { mode: 0o700 });
+  for (const path of [config, ...beside]) {
+    if (path !== config) writeFileSync(path, '{"operator":"SEEKRET-operator"}');
+    chmodSync(path, 0o600);
+  }
   chmodSync(scratch.path, 0o711);
   return config;
 }

@@ -29,6 +29,7 @@ export function writeGatewayConfig({ dataDir, port, change }: CopyOptions): stri
   return write('gateway.yaml', dataDir, (config) => {
     config.server.port = port;
     config.identity_dir = join(dataDir, 'identity');
+    config.isolation_hide = [dataDir];
     config.agents_dir = inLocal(config.agents_dir);
     for (const server of Object.values<ConfigDocument>(config.mcp_servers ?? {})) fromLocal(server);
     change?.(config);

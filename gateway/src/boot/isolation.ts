@@ -81,10 +81,12 @@ function openFiles(key: string, account: Account, options: IsolationOptions): st
   return readable.map((path) => `${key}: ${account.name} can read ${path}; restrict its mode`);
 }
 
-/** What may hold a secret of the gateway. The folder of tokens is not hidden as a whole: it may be the folder of everything. */
-function secretFiles({ config: { identity_dir, server }, configPath }: IsolationOptions): string[] {
+/** What may hold a secret of the gateway, or of what runs beside it. The folder of tokens is not hidden as a whole: it may be the folder of everything. */
+function secretFiles({ config, configPath }: IsolationOptions): string[] {
+  const { identity_dir, isolation_hide, server } = config;
   const tokens = ['device-auth.json', 'runner-signing-key.pem'].map((file) => join(identity_dir, file));
-  return [...(configPath === null ? [] : [configPath]), ...(server.tls ? [server.tls.key] : []), ...tokens];
+  const own = [...(configPath === null ? [] : [configPath]), ...(server.tls ? [server.tls.key] : []), ...tokens];
+  return [...own, ...isolation_hide];
 }
 
 /** A program that its user may execute and not read keeps others of that user out of its memory; the image has such a `node`. */

@@ -56,6 +56,10 @@ describe('what ends the start, in one line that names the key', () => {
     ['mcp_servers: {a: {command: x, arg: [y]}}', 'mcp_servers.a.arg: unknown key; did you mean "args"?'],
     ['mcp_servers: {a: {command: 1}}', 'mcp_servers.a.command: expected string, received number'],
     ['mcp_servers: {a: {command: x, cwd: /nowhere}}', 'mcp_servers.a.cwd: no such directory'],
+    [
+      'isolation_hide: [/usr]\nmcp_servers: {a: {command: x, cwd: /usr/bin}}',
+      'mcp_servers.a.cwd: isolation_hide empties /usr/bin',
+    ],
     ['mcp_servers: {"a/b": {command: x}}', 'mcp_servers.a/b: '],
     [
       'mcp_servers: {a: {command: x, tools_hash: 67F5AC1D1B84}}',

@@ -99,6 +99,7 @@ function withAbsolutePaths(config: GatewayConfig, baseDir: string): GatewayConfi
     ...config,
     server: tls ? { ...config.server, tls: mapPaths(tls, at) } : config.server,
     identity_dir: at(config.identity_dir),
+    isolation_hide: config.isolation_hide.map(at),
     agents_dir: at(config.agents_dir),
     managed_dir: config.managed_dir === undefined ? undefined : at(config.managed_dir),
     mcp_servers: Object.fromEntries(servers),
@@ -116,14 +117,17 @@ function providerProblems({ providers }: GatewayConfig): string[] {
   ];
 }
 
-function directoryProblems({ mcp_servers, managed_dir }: GatewayConfig): string[] {
+function directoryProblems({ mcp_servers, managed_dir, isolation_hide }: GatewayConfig): string[] {
   const working = Object.entries(mcp_servers).flatMap(([name, entry]): [string, string][] =>
     isStdio(entry) && entry.cwd ? [[`mcp_servers.${name}.cwd`, entry.cwd]] : [],
   );
   const managed: [string, string][] = managed_dir === undefined ? [] : [['managed_dir', managed_dir]];
-  return [...working, ...managed]
-    .filter(([, path]) => !isDirectory(path))
-    .map(([key, path]) => `${key}: no such directory: ${path}`);
+  const missing = [...working, ...managed].filter(([, path]) => !isDirectory(path));
+  const isHidden = (path: string) => isolation_hide.some((hidden) => `${path}/`.startsWith(`${hidden}/`));
+  return [
+    ...missing.map(([key, path]) => `${key}: no such directory: ${path}`),
+    ...working.filter(([, path]) => isHidden(path)).map(([key, path]) => `${key}: isolation_hide empties ${path}`),
+  ];
 }
 
 function timeoutProblems({ mcp_servers, limits }: GatewayConfig): string[] {

@@ -175,6 +175,13 @@ export const GatewayConfig = z.strictObject({
     .prefault({})
     .describe('The log: one JSON object a line'),
   identity_dir: z.string().min(1).default('identity').describe('Folder of minted tokens'),
+  isolation_hide: z
+    .array(z.string().min(1))
+    .max(100)
+    .default([])
+    .describe(
+      'Further files and folders that are empty for tool servers in namespaces: what holds secrets of other programs of the same user',
+    ),
   identity: z
     .strictObject({
       approve_token: z

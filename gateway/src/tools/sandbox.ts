@@ -8,14 +8,14 @@ export interface Sandbox {
   /** Programs of util-linux. */
   unshare: string;
   mount: string;
-  /** Files that are empty for it. */
+  /** Files and folders that are empty for it. */
   hidden: readonly string[];
   /** Whether it sees, and can signal, processes outside the sandbox. */
   hostProcesses: boolean;
 }
 
 /**
- * Runs in a user and a mount namespace, as their root: covers what is hidden, then enters a second user namespace, which
+ * Runs in a user and a mount namespace, as their root: covers what is hidden, leaves a folder that is now covered, then enters a second user namespace, which
  * has no rights over the first one's mounts, under the ids that the process would have without any. A process of another
  * user namespace may not read environment, memory or open files of the gateway's processes, although their user is the same.
  */
@@ -23,10 +23,12 @@ const SCRIPT = `
 mount=$1 unshare=$2 uid=$3 gid=$4 leader=$5
 shift 5
 while [ "$1" != -- ]; do
-  if [ -e "$1" ]; then "$mount" --bind /dev/null "$1" || exit 126; fi
+  if [ -d "$1" ]; then "$mount" -t tmpfs -o ro,mode=755 none "$1" || exit 126
+  elif [ -e "$1" ]; then "$mount" --bind /dev/null "$1" || exit 126; fi
   shift
 done
 shift
+cd "$PWD" || exit 126
 set -- "$unshare" --user --map-user="$uid" --map-group="$gid" -- "$@"
 [ "$leader" = shell ] || exec "$@"
 "$@"
