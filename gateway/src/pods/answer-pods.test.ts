@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { ToolOutcome } from '../tools/tool.ts';
 import { withRun, type World } from '../testing/hosted-run.ts';
 
 let asks = 0;
@@ -80,6 +81,34 @@ test('an approval is good for the very call that was shown, and once', () =>
     expect(reached).toEqual(['k8s/exec {"a":1}']);
     await ask('tool.request_approval', approval('exec', { a: 1 }));
     expect(asked).toHaveLength(2);
+  }));
+
+test('a long text of a tool is cut before it is kept and sent', () =>
+  withRun(async (world) => {
+    world.tool = () => Promise.resolve({ kind: 'ok', text: 'x'.repeat(5_000) });
+    const text = `${'x'.repeat(1_000)}\n[cut: 4000 more characters]`;
+    expect(await world.ask('tool.call', call('get'))).toEqual({ kind: 'ok', text });
+  }));
+
+test('a run has eight calls of tools open at once', () =>
+  withRun(async (world) => {
+    const { promise, resolve } = Promise.withResolvers<ToolOutcome>();
+    world.tool = () => promise;
+    const open = Array.from({ length: 8 }, () => world.ask('tool.call', call('get')));
+    expect(await world.ask('tool.call', call('get'))).toEqual({ kind: 'error', text: 'at most 8 tool calls at once' });
+    resolve({ kind: 'ok', text: 'done' });
+    expect(await Promise.all(open)).toHaveLength(8);
+    expect(await world.ask('tool.call', call('get'))).toEqual({ kind: 'ok', text: 'done' });
+  }));
+
+test('a run asks people 64 questions without their calls, and no more', () =>
+  withRun(async ({ ask, asked }) => {
+    for (let nth = 0; nth < 64; nth += 1) await ask('tool.request_approval', approval('exec', { nth }));
+    expect(await ask('tool.request_approval', approval('exec', { nth: 64 }))).toMatchObject({ approved: false });
+    expect(await ask('tool.request_approval', approval('exec', { nth: 63 }))).toMatchObject({ approved: true });
+    await ask('tool.call', call('exec', '{"nth":3}'));
+    expect(await ask('tool.request_approval', approval('exec', { nth: 64 }))).toMatchObject({ approved: true });
+    expect(asked).toHaveLength(65);
   }));
 
 test('an approval that is asked for again before the call is the same one', () =>

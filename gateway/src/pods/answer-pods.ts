@@ -14,7 +14,7 @@ import type { Run } from '../runs/run.ts';
 import type { RunAgentDeps, RunJob } from '../runs/run-agent.ts';
 import type { RunEvent } from '../runs/run-event.ts';
 import { type RunOutcome, wasCancelled } from '../runs/run-outcome.ts';
-import type { DoorDeps } from '../runs/tool-door.ts';
+import { cutText, type DoorDeps } from '../runs/tool-door.ts';
 import { parseToolInput } from '../runs/tool-input.ts';
 import { isListed, isNameOf } from '../runs/tool-offer.ts';
 import { ASKS, AuthorizeAsk, GenerateAsk, ToolCallAsk } from '../runner/protocol.ts';
@@ -22,6 +22,7 @@ import type { Generated } from '../models/generate.ts';
 import type { PolicyDecision } from '../policy/policy.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import { CountedUse } from './counted-use.ts';
+import { KeptAnswers } from './kept-answers.ts';
 
 export interface AnswerPodsDeps {
   generate: RunAgentDeps['generate'];
@@ -37,13 +38,14 @@ interface Hosted {
   job: RunJob;
   run: Run;
   use: CountedUse;
-  answers: Map<number, Promise<RpcReply>>;
+  answers: KeptAnswers;
   approvals: Map<string, Promise<ToolApprovalResult>>;
   approved: Set<string>;
 }
 
 type Method = (hosted: Hosted, params: unknown) => Promise<RpcReply> | RpcReply;
-const MAX_ANSWERS_KEPT = 64;
+/** Questions to people of one run that were not followed by their call. */
+const MAX_QUESTIONS = 64;
 const NO_OBJECT = 'the arguments must be a JSON object';
 /** The events that the gateway itself emits for a run in a pod. */
 const OWN_EVENTS: ReadonlySet<string> = new Set([
@@ -75,7 +77,14 @@ export class AnswerPods {
   /** While `work` goes on, pods of the job's agent may ask about this run. What it used is what was counted here. */
   async during(job: RunJob, run: Run, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
     const use = new CountedUse(job.agent.config.limits, this.deps.maxIterations);
-    this.hosted.set(job.runId, { job, run, use, answers: new Map(), approvals: new Map(), approved: new Set() });
+    this.hosted.set(job.runId, {
+      job,
+      run,
+      use,
+      answers: new KeptAnswers(),
+      approvals: new Map(),
+      approved: new Set(),
+    });
     try {
       return use.putInto(await work());
     } finally {
@@ -85,7 +94,7 @@ export class AnswerPods {
 
   /** Whether a run has made a request. One without requests had no effects, so it may start again elsewhere. */
   wasAsked(runId: string): boolean {
-    return (this.hosted.get(runId)?.answers.size ?? 0) > 0;
+    return this.hosted.get(runId)?.answers.isEmpty === false;
   }
 
   /** One request of a pod of `agent`; runs of other agents are unknown to it. */
@@ -140,10 +149,13 @@ export class AnswerPods {
   }
 
   /** The pod has asked for a decision before; the policy decides again about the call that is made. */
-  private async callTool(hosted: Hosted, ask: ToolCallAsk): Promise<ToolOutcome> {
+  private callTool(hosted: Hosted, ask: ToolCallAsk): Promise<ToolOutcome> {
+    return hosted.use.callTool(() => this.callOffered(hosted, ask));
+  }
+
+  private async callOffered(hosted: Hosted, ask: ToolCallAsk): Promise<ToolOutcome> {
     const { server, tool } = ask;
-    const { job, use } = hosted;
-    if (!use.callsTool()) return { kind: 'error', text: 'the limit of tool calls in a run is reached' };
+    const { job } = hosted;
     const offered = [...job.offer.byName.values()].find((one) => one.server === server && one.tool === tool);
     if (!offered) return { kind: 'error', text: `there is no tool ${server}/${tool} for this agent` };
     const input = parseToolInput(ask.input);
@@ -166,14 +178,17 @@ export class AnswerPods {
     const seconds = (performance.now() - started) / 1000;
     const counted = wasCancelled(signal) ? 'cancelled' : outcome.kind;
     this.deps.door.onCall({ server, tool, agent: job.agent.name, outcome: counted, seconds });
-    return outcome;
+    return { ...outcome, text: cutText(outcome.text, this.deps.door.resultMaxChars) };
   }
 
   private async requestApproval(hosted: Hosted, params: unknown): Promise<RpcReply> {
     const parsed = ToolApprovalParams.safeParse(params);
     if (!parsed.success) return refuse('invalid_params', 'the approval request is not valid');
     const key = approvalKey(parsed.data, parsed.data.input);
-    const asked = hosted.approvals.get(key) ?? this.askPeople(hosted, parsed.data);
+    const known = hosted.approvals.get(key);
+    if (!known && hosted.approvals.size >= MAX_QUESTIONS)
+      return { ok: true, result: { approved: false, comment: `a run asks people ${MAX_QUESTIONS} questions at most` } };
+    const asked = known ?? this.askPeople(hosted, parsed.data);
     hosted.approvals.set(key, asked);
     const decision = await asked;
     if (decision.approved) hosted.approved.add(key);
@@ -237,9 +252,7 @@ function once<Params extends Asked>(
         throw error;
       },
     );
-    hosted.answers.set(ask, answer);
-    const [oldest] = hosted.answers.keys();
-    if (hosted.answers.size > MAX_ANSWERS_KEPT && oldest !== undefined) hosted.answers.delete(oldest);
+    hosted.answers.add(ask, answer);
     return answer;
   };
 }

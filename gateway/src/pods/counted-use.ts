@@ -1,7 +1,8 @@
 import type { AgentLimits, AgentRunSpent } from '@signalbox/crds';
 import type { Generated } from '../models/generate.ts';
-import { MAX_CALLS_PER_TURN } from '../runs/run-agent.ts';
+import { CALLS_AT_ONCE, MAX_CALLS_PER_TURN } from '../runs/run-agent.ts';
 import type { RunOutcome } from '../runs/run-outcome.ts';
+import type { ToolOutcome } from '../tools/tool.ts';
 import { UsedTokens } from '../runs/used-tokens.ts';
 
 /** What a run in a pod uses, as the gateway counts it. A runner stays within the limits by itself; what else answers in its place does not. */
@@ -12,6 +13,7 @@ export class CountedUse {
   private readonly maxToolCalls: number;
   private iterations = 0;
   private toolCalls = 0;
+  private openCalls = 0;
   private isAsking = false;
   private answered: Extract<Generated, { ok: true }> | null = null;
 
@@ -40,11 +42,13 @@ export class CountedUse {
     }
   }
 
-  /** Counts a tool call; false where the run has none left. */
-  callsTool(): boolean {
-    if (this.toolCalls >= this.maxToolCalls) return false;
+  async callTool(call: () => Promise<ToolOutcome>): Promise<ToolOutcome> {
+    if (this.toolCalls >= this.maxToolCalls)
+      return { kind: 'error', text: 'the limit of tool calls in a run is reached' };
+    if (this.openCalls >= CALLS_AT_ONCE) return { kind: 'error', text: `at most ${CALLS_AT_ONCE} tool calls at once` };
     this.toolCalls += 1;
-    return true;
+    this.openCalls += 1;
+    return call().finally(() => (this.openCalls -= 1));
   }
 
   /** What the pod says, with the counts of the gateway. Calls to servers in the pod are known to the pod alone. */

@@ -45,7 +45,7 @@ export interface RunJob {
 type Answered = Extract<Generated, { ok: true }>;
 type ToolCallContent = Extract<ModelContent, { type: 'tool-call' }>;
 export const MAX_CALLS_PER_TURN = 32;
-const CALLS_AT_ONCE = 8;
+export const CALLS_AT_ONCE = 8;
 /** What a run has said and heard, as JSON; no model reads as much. */
 const MAX_TALK_CHARS = 16 * 1024 * 1024;
 const CUT_OFF = 'and it was cut off at its limit of tokens (max_tokens)';

@@ -167,7 +167,7 @@ async function askHuman(request: ApprovalRequest, context: DoorContext, deps: Do
   return decision.approved ? null : (decision.comment ?? 'the approver rejected it');
 }
 
-function cutText(text: string, maxChars: number): string {
+export function cutText(text: string, maxChars: number): string {
   return text.length <= maxChars
     ? text
     : `${text.slice(0, maxChars)}\n[cut: ${text.length - maxChars} more characters]`;

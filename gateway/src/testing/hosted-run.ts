@@ -8,6 +8,7 @@ import type { ModelCall } from '../models/model.ts';
 import { Run } from '../runs/run.ts';
 import type { RunJob } from '../runs/run-agent.ts';
 import type { RunOutcome } from '../runs/run-outcome.ts';
+import type { ToolOutcome } from '../tools/tool.ts';
 import type { ApprovalRequest } from '../runs/tool-door.ts';
 import { offerTools } from '../runs/tool-offer.ts';
 import { AnswerPods } from '../pods/answer-pods.ts';
@@ -39,6 +40,8 @@ export interface World {
   calls: ModelCall[];
   /** What a model answers with; each answer uses 10 tokens. */
   model: () => Promise<Generated>;
+  /** What a tool answers with. */
+  tool: () => Promise<ToolOutcome>;
 }
 
 interface RunOptions {
@@ -68,7 +71,11 @@ export async function outcomeOf(
   const reached: string[] = [];
   const counted: World['counted'] = [];
   const asked: World['asked'] = [];
-  const world: Pick<World, 'calls' | 'model'> = { calls: [], model: () => Promise.resolve(REPLIED) };
+  const world: Pick<World, 'calls' | 'model' | 'tool'> = {
+    calls: [],
+    model: () => Promise.resolve(REPLIED),
+    tool: () => Promise.resolve({ kind: 'ok', text: `call ${reached.length}` }),
+  };
   const pods = new AnswerPods({
     generate: ({ call }) => {
       world.calls.push(call);
@@ -80,7 +87,7 @@ export async function outcomeOf(
       decide: policy.decide,
       call: (server, tool, input) => {
         reached.push(`${server}/${tool} ${JSON.stringify(input)}`);
-        return Promise.resolve({ kind: 'ok', text: `call ${reached.length}` });
+        return world.tool();
       },
       onCall: ({ server, outcome }) => counted.push({ server, outcome }),
       toolTimeoutMs: 1000,

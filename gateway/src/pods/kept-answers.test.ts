@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { KeptAnswers } from './kept-answers.ts';
+
+const replyOf = (chars: number) => Promise.resolve({ ok: true as const, result: 'x'.repeat(chars) });
+
+test('the last 64 answers of a run are kept', async () => {
+  const answers = new KeptAnswers();
+  expect(answers.isEmpty).toBe(true);
+  for (let ask = 1; ask <= 65; ask += 1) answers.add(ask, replyOf(1));
+  expect([answers.get(1), answers.get(2), answers.isEmpty]).toEqual([undefined, expect.any(Promise), false]);
+});
+
+test('of large answers 8 MiB are kept, and the last one whatever its size', async () => {
+  const answers = new KeptAnswers();
+  for (let ask = 1; ask <= 3; ask += 1) {
+    answers.add(ask, replyOf(3_500_000));
+    await answers.get(ask);
+  }
+  expect([1, 2, 3].map((ask) => answers.get(ask) !== undefined)).toEqual([false, true, true]);
+  answers.add(4, replyOf(9_000_000));
+  await answers.get(4);
+  expect([2, 3, 4].map((ask) => answers.get(ask) !== undefined)).toEqual([false, false, true]);
+});
