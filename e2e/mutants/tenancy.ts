@@ -49,11 +49,15 @@ export const TENANCY = [
     '    seen.namespace === source.namespace &&\n',
     '',
   ]),
+  ...mutantsOf('tenancy', 'api-server/src/triggers/resolve.ts', 'api-server/src/triggers/resolve.test.ts', [
+    'a pipeline of a foreign namespace catches alerts',
+    'work === null || !admits(one, subject)',
+    'work === null',
+  ]),
   ...mutantsOf(
     'tenancy',
     'api-server/src/triggers/resolve.ts',
     'api-server/src/boot/tenancy.test.ts',
-    ['a pipeline of a foreign namespace catches alerts', 'work === null || !admits(one, subject)', 'work === null'],
     [
       'a delivery reaches it by its name',
       'return byPerson || admits(pipeline, subject)',

@@ -336,6 +336,10 @@ const WRONG: [key: string, written: string][] = [
   ['artifacts.dir', 'artifacts: {retention_days: 3}'],
   ['artifacts.retention_days', 'artifacts: {dir: a, retention_days: 0}'],
   ['dedup.enabled', 'dedup: {enabled: 2}'],
+  [
+    'tenancy.namespaces.shop.match',
+    `tenancy: {namespaces: {shop: {match: {${Array.from({ length: 65 }, (_, at) => `a${at}: 1`).join()}}}}}`,
+  ],
   ['dedup.window_seconds', 'dedup: {window_seconds: -1}'],
   ['concurrency.max_runs', 'concurrency: {max_runs: 0}'],
   ['security.allow_shell_checks', 'security: {allow_shell_checks: "yes"}'],

@@ -97,16 +97,15 @@ async function toSnapshot(
 }
 
 /** What the namespace lets through, compiled once per namespace. */
-function admissionOf({ standing }: ResolvedPipeline, memo: ResolveMemo): Pick<LoadedPipeline, 'admits'> {
-  const { namespace, admitted, tenant } = standing;
-  if (!admitted) return { admits: () => false };
+function admissionOf({ standing }: ResolvedPipeline, memo: ResolveMemo): Pick<LoadedPipeline, 'admission'> {
+  const { namespace, tenant } = standing;
   const match = tenant?.match;
   if (match === undefined) return {};
   const { compiled } = memo.recall(`namespace ${namespace}`, isSame(match), () => ({
     match,
     compiled: compileMatch(match),
   }));
-  return { admits: compiled.matches };
+  return { admission: compiled };
 }
 
 const matchOf = ({ config }: ResolvedPipeline) => config.trigger?.match;

@@ -3,8 +3,8 @@ import type { CompiledMatch, Problem, ResolvedPipeline, ResolvedStep } from '@si
 /** A loaded pipeline; `match` is null for a pipeline that is only started by name. */
 export interface LoadedPipeline extends ResolvedPipeline {
   readonly match: CompiledMatch | null;
-  /** Whether its namespace may get an alert (`tenancy.namespaces`); absent where it may get all. */
-  readonly admits?: CompiledMatch['matches'];
+  /** Rules of its namespace (`tenancy.namespaces`) that an alert must meet; absent where there are none. */
+  readonly admission?: CompiledMatch;
 }
 
 /** All definitions of one load, replaced as a whole. Pipelines are in load order. */

@@ -1,4 +1,5 @@
 import { patternBudget } from '@signalbox/crds';
+import { mayAdmit } from '../definitions/admits.ts';
 import type { Snapshot } from '../definitions/snapshot.ts';
 import type { TriggerContext } from '../runs/state/model.ts';
 import type { ClosestPipeline } from './delivery-record.ts';
@@ -9,7 +10,10 @@ const MAX_VALUE = 300;
 /** A value of a context as dry runs show it. */
 export const shownValue = (value: unknown): unknown => (typeof value === 'string' ? value.slice(0, MAX_VALUE) : value);
 
-/** The pipelines of which most rules hold for a context that nothing matches, each with its first rule that does not. */
+/**
+ * The pipelines of which most rules hold for a context that nothing matches, each with its first rule that does not; of those that may get the
+ * alert.
+ */
 export function closestPipelines(
   { pipelines }: Pick<Snapshot, 'pipelines'>,
   context: TriggerContext,
@@ -18,8 +22,12 @@ export function closestPipelines(
   if (context.pipeline !== null) return [];
   // A hint: what it costs is bounded for all pipelines together.
   const budget = patternBudget();
-  const failures = pipelines.flatMap(({ name, match }) => {
-    const failure = match?.failure({ ...context, team }, budget);
+  const subject = { ...context, team };
+  const failures = pipelines.flatMap((pipeline) => {
+    const { name, match } = pipeline;
+    if (match === null || match.work > budget.left || !mayAdmit(pipeline, subject)) return [];
+    budget.left -= match.work;
+    const failure = match.failure(subject, budget);
     return failure ? [{ name, ...failure }] : [];
   });
   return failures

@@ -7,8 +7,12 @@ const AT_ONCE = 100_000;
 /** Of one delivery with the pipelines of one namespace: seconds. */
 const MOST_OF_NAMESPACE = 100_000_000;
 
-/** The patterns of one delivery, which are compared in turns of the event loop. */
+/** The rules of one delivery, which are compared in turns of the event loop. */
 export interface PatternTurns {
+  /** Counts what is compared at once; false where the namespace of the pipeline has had its share of this delivery. */
+  spend(pipeline: Pick<LoadedPipeline, 'standing'>, work: number): boolean;
+  /** Counts what is no namespace's share; true where others should have a turn first. */
+  count(work?: number): boolean;
   /** Resolves when so much may be compared; false where the namespace of the pipeline has had its share of this delivery. */
   take(pipeline: Pick<LoadedPipeline, 'standing'>, work: number): Promise<boolean>;
   /** Waits for a turn. */
@@ -26,18 +30,25 @@ export function createPatternTurns(): PatternTurns {
     sinceRest = 0;
     await turn();
   };
+  const count = (work = 0) => (sinceRest += work) > AT_ONCE;
+  const spend: PatternTurns['spend'] = ({ standing }, work) => {
+    const namespace = limitedNamespace(standing);
+    if (namespace !== null) {
+      const all = (spent.get(namespace) ?? 0) + work;
+      if (all > MOST_OF_NAMESPACE) return false;
+      spent.set(namespace, all);
+    }
+    sinceRest += work;
+    return true;
+  };
   return {
+    spend,
+    count,
     rest,
-    take: async ({ standing }, asked) => {
+    take: async (pipeline, asked) => {
       const work = Math.min(asked, MAX_PATTERN_WORK);
-      const namespace = limitedNamespace(standing);
-      if (namespace !== null) {
-        const all = (spent.get(namespace) ?? 0) + work;
-        if (all > MOST_OF_NAMESPACE) return false;
-        spent.set(namespace, all);
-      }
-      if (sinceRest + work > AT_ONCE) await rest();
-      sinceRest += work;
+      if (!spend(pipeline, work)) return false;
+      if (count()) await rest();
       return true;
     },
   };

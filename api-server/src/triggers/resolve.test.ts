@@ -1,4 +1,4 @@
-import { compileMatch, type MatchContext, type Standing } from '@signalbox/crds';
+import { compileMatch, type Standing } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import type { LoadedPipeline, Snapshot } from '../definitions/snapshot.ts';
 import type { TriggerContext } from '../runs/state/model.ts';
@@ -9,7 +9,7 @@ const OPERATOR: Standing = { namespace: null, admitted: true, tenant: null };
 const loaded = (
   name: string,
   match: Record<string, unknown> | null,
-  more: Partial<Pick<LoadedPipeline, 'standing' | 'admits'>> = {},
+  more: Partial<Pick<LoadedPipeline, 'standing' | 'admission'>> = {},
 ): LoadedPipeline =>
   ({ name, match: match && compileMatch(match), standing: OPERATOR, ...more }) as unknown as LoadedPipeline;
 
@@ -91,17 +91,56 @@ test('patterns that take long are compared in turns, which others get between', 
   expect(others).toBeGreaterThanOrEqual(40);
 });
 
+/** Rules that hold, and one that does not. */
+const rules = (many: number) => ({
+  ...Object.fromEntries(Array.from({ length: many - 1 }, (_, at) => [`a${at}`, null])),
+  b: 1,
+});
+const counting = () => {
+  let rests = 0;
+  const turns = createPatternTurns();
+  return { turns: { ...turns, rest: () => (rests++, turns.rest()) }, rests: () => rests };
+};
+
+test('one alert is compared with small pipelines at once, and with many rules in turns', async () => {
+  const few = snapshot(...Array.from({ length: 30 }, (_, at) => loaded(`few-${at}`, rules(8))));
+  const many = snapshot(...Array.from({ length: 1000 }, (_, at) => loaded(`many-${at}`, rules(64))));
+  const { turns, rests } = counting();
+  await resolve(few, context(), { ...asking(), turns });
+  expect(rests()).toBe(0);
+  await resolve(many, context(), { ...asking(), turns });
+  expect(rests()).toBe(6);
+});
+
+test('rules without a pattern count towards the share of a namespace, where it gets the alert', async () => {
+  const tenant = { standing: { namespace: 'shop', admitted: true, tenant: {} } as Standing };
+  const turns = createPatternTurns();
+  expect(turns.spend(tenant, 99_999_990)).toBe(true);
+  const set = snapshot(
+    loaded('unlisted', rules(64), { standing: { namespace: 'dev', admitted: false, tenant: null } }),
+    loaded('elsewhere', rules(64), { ...tenant, admission: compileMatch({ service: 'search' }) }),
+    loaded('last', { service: 'search' }, tenant),
+    loaded('greedy', { service: 'checkout' }, tenant),
+    loaded('mine', { service: 'checkout' }),
+  );
+  const noted: unknown[] = [];
+  const found = await resolve(set, context(), { ...asking(), turns, onTooLong: (one) => noted.push(one) });
+  expect(found).toMatchObject({ ok: true, pipeline: { name: 'mine' } });
+  expect(noted).toEqual([{ pipeline: 'greedy', key: 'the delivery with the rules of the namespace' }]);
+});
+
 test('patterns are compared only where the other rules hold and the namespace gets the alert', async () => {
-  const asked: MatchContext[] = [];
-  const not = { admits: (subject: MatchContext) => asked.push(subject) < 0 };
+  const not = { admission: compileMatch({ service: 'search' }) };
+  const neither = { admission: compileMatch({ service: { regex: '^search' } }) };
   const set = snapshot(
     loaded('other', { service: 'search', summary: { regex: SLOW } }),
     loaded('theirs', { summary: { regex: SLOW } }, not),
+    loaded('nobodys', {}, neither),
   );
   const taken: number[] = [];
   const turns = { ...createPatternTurns(), take: async (_: unknown, work: number) => taken.push(work) > 0 };
-  await resolve(set, context({ summary }), { ...asking(), turns });
-  expect([asked.length, taken]).toEqual([1, []]);
+  expect(await resolve(set, context({ summary }), { ...asking(), turns })).toMatchObject({ ok: false });
+  expect(taken).toEqual([]);
 });
 
 test('the patterns of a namespace have a share of a delivery; those of the operator and of other namespaces are compared all the same', async () => {
@@ -116,6 +155,6 @@ test('the patterns of a namespace have a share of a delivery; those of the opera
   const noted: unknown[] = [];
   const found = await resolve(set, context({ summary }), { ...asking(), turns, onTooLong: (one) => noted.push(one) });
   expect(found).toMatchObject({ ok: true, pipeline: { name: 'mine' } });
-  expect(noted).toEqual([{ pipeline: 'greedy', key: 'the delivery with the patterns of the namespace' }]);
+  expect(noted).toEqual([{ pipeline: 'greedy', key: 'the delivery with the rules of the namespace' }]);
   expect(await turns.take({ standing: OPERATOR }, 2_000_000)).toBe(true);
 });

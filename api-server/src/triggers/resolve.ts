@@ -1,4 +1,5 @@
 import type { MatchContext } from '@signalbox/crds';
+import { admits, mayAdmit } from '../definitions/admits.ts';
 import { notLoaded } from '../definitions/not-loaded.ts';
 import type { LoadedPipeline, Snapshot } from '../definitions/snapshot.ts';
 import type { TriggerContext } from '../runs/state/model.ts';
@@ -6,7 +7,7 @@ import type { PatternTurns } from './pattern-turns.ts';
 
 export type Resolution = { ok: true; pipeline: LoadedPipeline } | { ok: false; message: string };
 
-/** A rule of `trigger.match` that did not match because the text under its key is too long for its pattern, or for all of them together. */
+/** A rule of `trigger.match` that did not match because the text under its key is too long for its pattern, or the delivery for all rules. */
 export interface TooLong {
   pipeline: string;
   key: string;
@@ -21,9 +22,6 @@ interface Asking {
 
 const NO_MATCH =
   'no pipeline matches this delivery; closest, in the answer to the same request with dry_run=true, lists the rules that did not hold';
-
-/** Whether the namespace of a pipeline may get an alert. */
-export const admits = (pipeline: LoadedPipeline, subject: MatchContext): boolean => pipeline.admits?.(subject) ?? true;
 
 const notAdmitted = (pipeline: string): string =>
   `pipeline "${pipeline}" does not get this alert: tenancy.namespaces does not admit it`;
@@ -59,7 +57,8 @@ async function firstMatch(
   { turns, note }: Pick<Asking, 'turns'> & { note: (one: TooLong) => void },
 ): Promise<LoadedPipeline | null> {
   for (const one of pipelines) {
-    const work = one.match?.patternWork(subject) ?? null;
+    if (turns.count(one.admission?.work)) await turns.rest();
+    const work = patternWork(one, subject, turns);
     if (work === null || !admits(one, subject)) continue;
     if (work > 0 && !(await turns.take(one, work))) note({ pipeline: one.name, key: SHARE });
     else if (one.match?.matches(subject, (key) => note({ pipeline: one.name, key }))) return one;
@@ -67,10 +66,17 @@ async function firstMatch(
   return null;
 }
 
+/** What the patterns of a pipeline cost, more than there is where its namespace has had its share; null where another rule does not hold. */
+function patternWork(pipeline: LoadedPipeline, subject: MatchContext, turns: PatternTurns): number | null {
+  const { match } = pipeline;
+  if (match === null || !mayAdmit(pipeline, subject)) return null;
+  return turns.spend(pipeline, match.work) ? match.patternWork(subject) : Infinity;
+}
+
 /** Rules that one message names. */
 const MOST_NAMED = 3;
-/** In place of a key: the patterns were not compared. */
-const SHARE = 'the delivery with the patterns of the namespace';
+/** In place of a key: the rules were not compared. */
+const SHARE = 'the delivery with the rules of the namespace';
 
 const saying = ({ pipeline, key }: TooLong): string =>
   `pipeline "${pipeline}": ${key} is too long for its patterns, so the rule does not match`;

@@ -10,6 +10,7 @@ const COPIED = [
   'maxLength',
   'minItems',
   'maxItems',
+  'maxProperties',
   'required',
 ] as const;
 

@@ -12,6 +12,7 @@ export const LIMITS = {
   subRuns: 2_000,
   templateChars: 64 * 1024,
   expressionChars: 4096,
+  matchRules: 64,
   stepSeconds: 86_400,
   runSeconds: 604_800,
 } as const;
@@ -26,6 +27,11 @@ export const OnMissingValue = z
 
 export const Ratio = z.number().min(0).max(1);
 export const Tags = z.array(z.string().min(1).max(64)).max(32);
+/** Rules as in `trigger.match`. What a rule may say is checked where it is compiled. */
+export const MatchRules = z
+  .record(z.string().min(1).max(256), z.unknown())
+  .refine((rules) => Object.keys(rules).length <= LIMITS.matchRules, `may have at most ${LIMITS.matchRules} keys`)
+  .meta({ maxProperties: LIMITS.matchRules });
 export const JsonObject = z.record(z.string(), z.unknown());
 
 /** Whole seconds a step may take. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PodFields } from './agent.ts';
+import { MatchRules } from './fields.ts';
 
 const Word = z.string().min(1).max(253);
 
@@ -11,10 +12,9 @@ export const Tenant = z.strictObject({
     .max(128)
     .optional()
     .describe('Team of all runs of these pipelines, whatever the token or the definition says'),
-  match: z
-    .record(z.string().min(1).max(256), z.unknown())
-    .optional()
-    .describe('Rules, as in `trigger.match`, that an alert must also meet before one of these pipelines gets it'),
+  match: MatchRules.optional().describe(
+    'Rules, as in `trigger.match`, that an alert must also meet before one of these pipelines gets it',
+  ),
   agents: z
     .array(Word)
     .optional()

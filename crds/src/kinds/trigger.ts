@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MatchRules } from './fields.ts';
 
 /** Repeats of a fingerprint within the window start no run; what is absent falls back to the service (Orchestration 2.7). */
 export const Dedup = z.strictObject({
@@ -25,10 +26,9 @@ export const Trigger = z.strictObject({
     .max(1_000_000)
     .default(0)
     .describe('pipelines with a higher priority are tried first; equal ones in byte order of their file names'),
-  match: z
-    .record(z.string().min(1).max(256), z.unknown())
-    .optional()
-    .describe('rules that must all match; {} matches every alert, and without match no alert starts the pipeline'),
+  match: MatchRules.optional().describe(
+    'rules that must all match, at most 64; {} matches every alert, and without match no alert starts the pipeline',
+  ),
   dedup: Dedup.optional().describe('suppression of repeated alerts'),
 });
 export type Trigger = z.infer<typeof Trigger>;

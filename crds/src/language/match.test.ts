@@ -57,6 +57,7 @@ test.each<[unknown, 'warning' | 'error']>([
   [{}, 'warning'],
   [['a'], 'warning'],
   [{ in: 'x' }, 'warning'],
+  [{ in: Array(1001).fill('critical') }, 'error'],
   [{ eq: {} }, 'warning'],
   [{ regex: '(' }, 'error'],
   [{ regex: '(?=x)' }, 'error'],
@@ -90,6 +91,11 @@ test('ne is the opposite of eq and not_in of in, on every label', () => {
       expect(is({ in: [value] })).toBe(is(value));
     }),
   );
+});
+
+test('a text of over a thousand characters is no number, so no alert makes a rule slow', () => {
+  const compiled = compileMatch({ summary: { gt: 0 } });
+  expect(['1'.repeat(300), '1'.repeat(1001)].map((summary) => compiled.matches({ summary }))).toEqual([true, false]);
 });
 
 test('a pattern that blocks a backtracking engine is answered at once', () => {

@@ -38,6 +38,10 @@ export interface MatchFailure extends Omit<RuleOutcome, 'holds'> {
 export interface CompiledMatch {
   warnings: string[];
   problems: MatchProblem[];
+  /** What it costs at most to compare the rules, without the patterns; in the same measure as `patternWork`. */
+  work: number;
+  /** Whether the rules without a pattern hold. */
+  plainHold: (context: MatchContext) => boolean;
   /** What the patterns cost on a context at most: characters times instructions. Null where a rule without a pattern does not hold. */
   patternWork: (context: MatchContext) => number | null;
   /** `onTooLong` gets the key of a pattern that met a text longer than it, or all patterns together, read; it does not match. */
@@ -54,6 +58,8 @@ export interface PatternBudget {
 }
 /** All patterns of a match on one context: a tenth of a second at most. */
 export const MAX_PATTERN_WORK = 2_000_000;
+/** Of one rule, beside its pattern. */
+const RULE_WORK = 10;
 export const patternBudget = (): PatternBudget => ({ left: MAX_PATTERN_WORK });
 
 type Test = (actual: unknown) => boolean;
@@ -94,6 +100,8 @@ export function compileMatch(match: Readonly<Record<string, unknown>>): Compiled
   return {
     compare,
     problems,
+    work: rules.length * RULE_WORK,
+    plainHold,
     warnings: problems.map(({ key, msg }) => `match.${key}: ${msg}`),
     patternWork: (context) =>
       plainHold(context) ? patterns.reduce((sum, one) => sum + (workOf(one, one.read(context) ?? null) ?? 0), 0) : null,
@@ -108,12 +116,15 @@ export function compileMatch(match: Readonly<Record<string, unknown>>): Compiled
         })
       );
     },
-    failure: (context, budget) => {
-      const failed = compare(context, budget).filter(({ holds: held }) => !held);
-      const [first] = failed;
-      if (!first) return null;
-      const { holds: _, ...rest } = first;
-      return { ...rest, held: rules.length - failed.length };
+    failure: (context, budget = patternBudget()) => {
+      let first: Omit<MatchFailure, 'held'> | null = null;
+      let held = 0;
+      for (const one of rules) {
+        const actual = one.read(context) ?? null;
+        if (holds(one, actual, budget) === true) held += 1;
+        else first ??= { key: one.key, rule: one.rule, actual };
+      }
+      return first && { ...first, held };
     },
   };
 }
@@ -182,8 +193,13 @@ function scalar(operand: unknown, make: (value: unknown) => Test): Parsed {
   return isScalar(operand) ? { ok: true, test: make(operand) } : warning('needs a scalar; never matches');
 }
 
+/** In the list of one rule. */
+const MAX_VALUES = 1_000;
+
 function list(operand: unknown, wrap: (test: Test) => Test): Parsed {
   if (!Array.isArray(operand) || !operand.every(isScalar)) return warning('needs a list of scalars; never matches');
+  if (operand.length > MAX_VALUES)
+    return { ok: false, severity: 'error', msg: `may have at most ${MAX_VALUES} values` };
   const texts = new Set(operand.filter((item) => item !== null).map(String));
   const withNull = operand.includes(null);
   return {
@@ -223,22 +239,22 @@ function compareNumbers(left: number | null, right: number, compare: (a: number,
   return left !== null && compare(left, right);
 }
 
+/** To read a number takes longer the longer its text is. */
+const MAX_NUMBER_TEXT = 1_000;
+
 function toNumber(value: unknown): number | null {
   if (typeof value !== 'number' && typeof value !== 'string') return null;
-  if (typeof value === 'string' && value.trim() === '') return null;
+  if (typeof value === 'string' && (value.length > MAX_NUMBER_TEXT || value.trim() === '')) return null;
   const number = Number(value);
   return Number.isNaN(number) ? null : number;
 }
 
 function reader(key: string): (context: MatchContext) => unknown {
   const map = MAPS.find((name) => key.startsWith(`${name}.`));
-  if (map) return (context) => own(context[map], key.slice(map.length + 1));
-  return (context) => fieldOf(context, key) ?? own(context.labels, key) ?? own(context.metadata, key);
-}
-
-function fieldOf(context: MatchContext, key: string): unknown {
+  const inMap = key.slice((map?.length ?? 0) + 1);
+  if (map) return (context) => own(context[map], inMap);
   const field = FIELDS.find((name) => name === key);
-  return field && context[field];
+  return (context) => (field && context[field]) ?? own(context.labels, key) ?? own(context.metadata, key);
 }
 
 function own(map: Readonly<Record<string, unknown>> | undefined, key: string): unknown {

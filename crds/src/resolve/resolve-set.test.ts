@@ -86,6 +86,16 @@ test.each<[string, string, RegExp]>([
   ['an unknown timezone', 'schedule: {cron: "0 0 * * *", timezone: Mars/Base}', /unknown timezone/],
   ['a bad pattern in match', 'trigger: {match: {a: {regex: "("}}}', /trigger.match.a: invalid regular/],
   [
+    'a 65th rule',
+    `trigger: {match: {${'?'.repeat(65).replaceAll(/./g, (_, at) => `a${at}: 1, `)}}}`,
+    /trigger.match: may have at most 64 keys/,
+  ],
+  [
+    'a long list in a rule',
+    `trigger: {match: {a: {in: [${'1,'.repeat(1001)}]}}}`,
+    /trigger.match.a: may have at most 1000 values/,
+  ],
+  [
     'a bad template in a message',
     'notifications: {fail: [{channel: log, template: "{{> x}}"}]}',
     /notifications.fail.0.template/,
@@ -446,7 +456,7 @@ function mutated(): fc.Arbitrary<string> {
 test('patterns whose repetitions would take long to compile are refused with their place, and quickly', () => {
   const heavy = 'a{999}'.repeat(9);
   const conditions = Array.from({ length: 20 }, () => `severity.matches("${heavy}")`).join(' || ');
-  const match = Array.from({ length: 300 }, (_, index) => `labels.k${index}: {regex: "${heavy}"}`).join(', ');
+  const match = Array.from({ length: 64 }, (_, index) => `labels.k${index}: {regex: "${heavy}"}`).join(', ');
   const text = `name: p\ntrigger: {match: {${match}}}\nsteps: [{name: one, executor: gateway, agent: a, prompt_template: hi, when: '${conditions}'}]`;
   let found: ReturnType<typeof resolveSet> | undefined;
   expect(cpuTimeOf(() => (found = resolveSet({ pipelines: [{ file: 'p.yaml', text }], steps: [] })))).toBeLessThan(
@@ -454,7 +464,5 @@ test('patterns whose repetitions would take long to compile are refused with the
   );
   const places = found?.problems.map(({ loc }) => loc.slice(0, 3).join('.'));
   expect(places).toContain('steps.0.when');
-  // The first of these, and how many more there are.
-  expect(places).toContain('trigger.match.labels.k90');
-  expect(found?.problems.at(-1)?.msg).toBe('and 196 more problems of this kind');
+  expect(places).toContain('trigger.match.labels.k60');
 });

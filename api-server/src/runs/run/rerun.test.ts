@@ -1,4 +1,4 @@
-import type { Tenant } from '@signalbox/crds';
+import { compileMatch, type Tenant } from '@signalbox/crds';
 import { afterEach, expect, test } from 'vitest';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import { attentionOf } from '../../store/tables/attention.ts';
@@ -293,24 +293,24 @@ test('results of a run of another namespace are not taken over by a pipeline tha
 test('a run is rerun by a pipeline of another namespace that has its name now only where that would get its alert', async () => {
   world = await createWorld({ pipelines: [TEXT], agents: { one: () => sure(0.9), two: () => sure(0.2) } });
   const original = await world.run('p');
-  const give = (namespace: string, tenant: Tenant | null, admits: () => boolean) =>
+  const give = (namespace: string, tenant: Tenant | null, match: Record<string, unknown> = {}) =>
     world.pipelines.set('p', {
       ...world.pipelines.get('p')!,
       standing: { namespace, admitted: tenant !== null, tenant },
-      admits,
+      admission: compileMatch(match),
     });
   const refused = {
     kind: 'invalid',
     message:
       'pipeline "p" is of another namespace now; it does not get this alert (tenancy.namespaces), start it by hand',
   };
-  give('shop', {}, () => false);
+  give('shop', {}, { severity: 'none' });
   for (const from of [null, 'two']) expect(plan(original, from)).toEqual(refused);
   expect(plan(original, 'two', { namespace: 'shop' })).toMatchObject({ kind: 'ready' });
-  give('shop', {}, () => true);
+  give('shop', {});
   expect(plan(original, null)).toMatchObject({ kind: 'ready' });
   // Of a namespace that is not listed.
-  give('dev', null, () => false);
+  give('dev', null);
   expect(plan(original, null)).toEqual(refused);
 });
 

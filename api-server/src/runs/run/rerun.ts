@@ -1,4 +1,5 @@
 import { isFanOut, isParallel, type ItemStep, limitedNamespace, type Pipeline, type Step } from '@signalbox/crds';
+import { admits } from '../../definitions/admits.ts';
 import type { LoadedPipeline, Snapshot } from '../../definitions/snapshot.ts';
 import { policyOf } from '../evidence/warnings.ts';
 import type { Stage, StepExecution, TriggerContext } from '../state/model.ts';
@@ -48,9 +49,9 @@ export function planRerun(snapshot: Snapshot, original: Original, fromStep: stri
  * What is left to do where the pipeline is not of the run's namespace: its author gets no results of others, and no alert that would not have
  * reached it.
  */
-function refusedTo({ standing, admits }: LoadedPipeline, original: Original, fromStep: string | null): string | null {
-  if (original.namespace === limitedNamespace(standing)) return null;
-  if (admits && !admits({ ...original.context, team: null }))
+function refusedTo(pipeline: LoadedPipeline, original: Original, fromStep: string | null): string | null {
+  if (original.namespace === limitedNamespace(pipeline.standing)) return null;
+  if (!admits(pipeline, { ...original.context, team: null }))
     return 'it does not get this alert (tenancy.namespaces), start it by hand';
   return fromStep === null ? null : 'rerun from the start';
 }

@@ -1,7 +1,7 @@
 import { limitedNamespace } from '@signalbox/crds';
+import { admits } from '../../definitions/admits.ts';
 import type { TriggerContext } from '../../runs/state/model.ts';
 import type { IntakeRequest } from '../../triggers/intake-deps.ts';
-import { admits } from '../../triggers/resolve.ts';
 import type { Decision } from './decision.ts';
 
 /** One decision of a delivery, and the alerts that it is about; the first of them was decided about. */
