@@ -35,6 +35,14 @@ test('a backend that is down contributes no agents and an entry in errors', asyn
   });
 });
 
+test('a thousand agents are taken from one list, and it is said that there are more', async () => {
+  const agents = Array.from({ length: 1001 }, (_, at) => ({ name: `a${at}`, model: 'm' }));
+  const many = backend('external', () => Promise.resolve({ ok: true, agents }));
+  const listed = await listAgents([many, up('gateway', 'a')]);
+  expect(listed.agents.map(({ name }) => name)).toEqual([...agents.slice(0, 1000).map(({ name }) => name), 'a']);
+  expect(listed.errors).toEqual({ external: 'it lists 1001 agents; the first 1000 are taken' });
+});
+
 test('without a backend there is nothing to list', async () => {
   expect(await listAgents([])).toEqual({ agents: [], errors: {} });
 });

@@ -2,12 +2,14 @@ import type { AgentBackend, ListedAgent } from '../runs/state/executor.ts';
 
 export interface ListedAgents {
   agents: (Omit<ListedAgent, 'version'> & { executor: AgentBackend['name'] })[];
-  /** One line per backend that could not be asked. */
+  /** One line per backend that could not be asked, or that lists too many. */
   errors: Record<string, string>;
 }
 
 /** How long a page waits for a backend. */
 const LIST_TIMEOUT_MS = 3_000;
+/** Agents that are taken from one list. */
+const MAX_LISTED = 1_000;
 
 /** The agents of all backends; one that is down contributes an error and no agents (Orchestration 4.3). */
 export async function listAgents(backends: readonly AgentBackend[]): Promise<ListedAgents> {
@@ -15,8 +17,14 @@ export async function listAgents(backends: readonly AgentBackend[]): Promise<Lis
   const listed: ListedAgents = { agents: [], errors: {} };
   for (const [index, answer] of answers.entries()) {
     const executor = (backends[index] as AgentBackend).name;
-    if (answer.ok) listed.agents.push(...answer.agents.map(({ version: _, ...agent }) => ({ ...agent, executor })));
-    else listed.errors[executor] = answer.type === 'cancelled' ? 'no answer in time' : answer.message;
+    if (!answer.ok) {
+      listed.errors[executor] = answer.type === 'cancelled' ? 'no answer in time' : answer.message;
+      continue;
+    }
+    const taken = answer.agents.slice(0, MAX_LISTED);
+    listed.agents.push(...taken.map(({ version: _, ...agent }) => ({ ...agent, executor })));
+    const { length } = answer.agents;
+    if (length > MAX_LISTED) listed.errors[executor] = `it lists ${length} agents; the first ${MAX_LISTED} are taken`;
   }
   return listed;
 }

@@ -54,7 +54,7 @@ export interface DefinitionConfig {
   yaml: string;
 }
 
-/** A backend that is down contributes no agents and a line in `errors` (Orchestration 4.3). */
+/** A backend that is down contributes no agents and a line in `errors`, one that lists too many the first of them and a line (Orchestration 4.3). */
 export const AgentList = component(
   'AgentList',
   z.strictObject({

@@ -76,7 +76,7 @@ export const definitionRoutes = ({ definitions }: Pick<Services, 'definitions'>)
     role: 'viewer',
     id: 'listAgents',
     tag: 'definitions',
-    summary: 'Agents of all backends; a backend that is down is named in errors',
+    summary: 'Agents of all backends; a backend that is down, or lists more than 1,000, is named in errors',
     answers: { 200: AgentList },
     handler: () => definitions.agents(),
   }),

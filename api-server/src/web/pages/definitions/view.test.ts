@@ -110,8 +110,33 @@ test('library steps and agents name their users, a backend that is down is told'
       { model: '–', users: [{ name: 'host-load' }], warnings: [] },
       { name: 'mute', warnings: ['model: provider "keyless" has no key'] },
     ],
-    errors: [{ backend: 'external', message: 'refused' }],
+    errors: [{ title: 'The external backend does not answer.', message: 'refused' }],
   });
+});
+
+test('pipelines are looked through for agents once, verifiers and judges included, however many agents are listed', () => {
+  let reads = 0;
+  const judged = { executor: 'external', agent: 'judge' };
+  const verifier = { executor: 'gateway', agent: 'verifier' };
+  const steps = [{ name: 'a', executor: 'gateway', agent: 'asked', prompt_template: 'x', grounding: judged, verifier }];
+  const counted = Object.defineProperty({}, 'steps', { enumerable: true, get: () => ((reads += 1), steps) });
+  const all = snapshotOf({ pipelines: [{ ...entry, name: 'only' }] });
+  Object.assign(all.pipelines[0]!, { config: counted });
+  const agents = ['asked', 'verifier', 'judge', 'x'].flatMap((name) =>
+    ['gateway', 'external'].map((executor) => ({ name, executor, model: null })),
+  );
+  const view = () =>
+    agentsView({ agents, errors: { external: 'it lists 1001 agents; the first 1000 are taken' } }, all);
+  view();
+  const { rows, errors } = view();
+  const used = rows.filter(({ users }) => users.length > 0);
+  expect(used.map(({ name, executor }) => `${executor}:${name}`)).toEqual([
+    'gateway:asked',
+    'gateway:verifier',
+    'external:judge',
+  ]);
+  expect(errors).toMatchObject([{ title: 'The external backend lists too many agents.' }]);
+  expect(reads).toBe(1);
 });
 
 test('shapes, schedule and limits are told in words', () => {

@@ -1,4 +1,4 @@
-import type { LibraryStep, Pipeline } from '@signalbox/crds';
+import { agentsOfPipeline, type LibraryStep, type Pipeline } from '@signalbox/crds';
 import { ago, exactTime, hashStart } from '../format.ts';
 import type { AgentList, DefinitionProblem } from '../../../service/views/definition.ts';
 import type { Snapshot } from '../../../service/definitions/definitions.ts';
@@ -8,6 +8,7 @@ import { paths } from '../paths.ts';
 import { portionOf } from '../portion.ts';
 import type { Layout } from '../run/graph/layout.ts';
 import { asksAgent, singleSteps } from '../replays/chain-form.ts';
+import { perSnapshot } from './per-snapshot.ts';
 import { pipelineSteps } from './places.ts';
 import { jsonTree } from '../run/step/json-tree.ts';
 import type { RunRow } from '../runs/row.ts';
@@ -235,11 +236,35 @@ export function stepView(entry: LoadedStep, definitions: Snapshot) {
   };
 }
 
-/** The agents of all backends, with an error line for a backend that is down. */
+const agentKey = (executor: string, agent: string) => `${executor}:${agent}`;
+
+/** Pipelines by each agent that their steps, verifiers and judges name. */
+const agentUsers = perSnapshot(({ pipelines }) => {
+  const users = new Map<string, { name: string; href: string }[]>();
+  for (const { name, config } of pipelines) {
+    const user = { name, href: paths.pipeline(name) };
+    const named = new Set(agentsOfPipeline(config).map(({ executor, agent }) => agentKey(executor, agent)));
+    for (const key of named) {
+      const known = users.get(key);
+      if (known) known.push(user);
+      else users.set(key, [user]);
+    }
+  }
+  return users;
+});
+
+const backendProblem = (backend: string, message: string, answers: boolean) => ({
+  title: answers ? `The ${backend} backend lists too many agents.` : `The ${backend} backend does not answer.`,
+  message,
+  next: answers
+    ? 'The others are missing below; steps may ask them all the same.'
+    : 'Its agents are missing below; steps that need them fail until it is back.',
+});
+
+/** The agents of all backends, with an error line for a backend that is down or lists too many. */
 export function agentsView({ agents, errors }: AgentList, definitions: Snapshot) {
-  const texts = definitions.pipelines.map((pipeline) => ({ pipeline, text: JSON.stringify(pipeline.config.steps) }));
-  const uses = (name: string) =>
-    texts.filter(({ text }) => text.includes(`"agent":${JSON.stringify(name)}`)).map(({ pipeline }) => pipeline);
+  const users = agentUsers(definitions);
+  const answering = new Set(agents.map(({ executor }) => executor));
   return {
     rows: agents.map((agent) => ({
       name: agent.name,
@@ -247,9 +272,11 @@ export function agentsView({ agents, errors }: AgentList, definitions: Snapshot)
       executor: agent.executor,
       model: agent.model ?? '–',
       warnings: agent.warnings ?? [],
-      ...someUsers(uses(agent.name).map(({ name }) => ({ name, href: paths.pipeline(name) }))),
+      ...someUsers(users.get(agentKey(agent.executor, agent.name)) ?? []),
     })),
-    errors: Object.entries(errors).map(([backend, message]) => ({ backend, message })),
+    errors: Object.entries(errors).map(([backend, message]) =>
+      backendProblem(backend, message, answering.has(backend)),
+    ),
     count: plural(agents.length, 'agent'),
   };
 }
