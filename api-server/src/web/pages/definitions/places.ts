@@ -1,4 +1,5 @@
 import { isFanOut, isParallel, type Pipeline, promptHash } from '@signalbox/crds';
+import { perSnapshot } from './per-snapshot.ts';
 import { executorLine } from './shapes.ts';
 import { paths } from '../paths.ts';
 
@@ -39,19 +40,20 @@ export const placesOf = (name: string, pipelines: readonly { name: string; confi
 const byName = new Intl.Collator('en', { numeric: true });
 
 /** The steps of all loaded pipelines by name, each with the pipelines that have it. */
-export const pipelineSteps = (pipelines: readonly { name: string; config: Pipeline }[]) => {
-  const steps = pipelines.flatMap(({ name: pipeline, config }) =>
-    stepsOf(config).map(({ name, shape }) => ({ name, shape, pipeline })),
-  );
+export const pipelineSteps = perSnapshot(({ pipelines }) => {
+  const steps = pipelines.flatMap(({ name: pipeline, config }) => {
+    const user = { name: pipeline, href: paths.pipeline(pipeline) };
+    return stepsOf(config).map(({ name, shape }) => ({ name, shape, user }));
+  });
   return [...Map.groupBy(steps, ({ name }) => name)]
     .toSorted(([a], [b]) => byName.compare(a, b))
     .map(([name, found]) => ({
       name,
       href: paths.step(name),
       shape: [...new Set(found.map(({ shape }) => shape || 'group'))].join(', '),
-      users: found.map(({ pipeline }) => ({ name: pipeline, href: paths.pipeline(pipeline) })),
+      users: found.map(({ user }) => user),
     }));
-};
+});
 
 /** Hashes of the prompts that loaded steps use. */
 export const promptsOf = (prompts: readonly (string | null)[]): ReadonlySet<string> =>

@@ -246,5 +246,9 @@ test('what starts a pipeline is said: alerts in their order, its schedule, steps
 test('steps of pipelines are listed in the order of their names, numbers by value', () => {
   const named = (name: string) => ({ name, executor: 'human', prompt_template: 'Go on?', timeout_seconds: 60 });
   const config = Pipeline.parse({ name: 'x', steps: ['look-10', 'Look-3', 'look-2'].map(named) });
-  expect(pipelineSteps([{ name: 'x', config }]).map(({ name }) => name)).toEqual(['look-2', 'Look-3', 'look-10']);
+  expect(pipelineSteps(snapshotOf({ pipelines: [{ ...entry, config }] })).map(({ name }) => name)).toEqual([
+    'look-2',
+    'Look-3',
+    'look-10',
+  ]);
 });

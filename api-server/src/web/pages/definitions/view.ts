@@ -211,7 +211,7 @@ const someUsers = <T>(users: readonly T[]) => ({
 export function stepsView(definitions: Snapshot, now: number, page = 1) {
   const asked = { page, size: STEPS_A_PAGE, goTo: (number: number) => paths.steps({ page: number }) };
   const library = portionOf(definitions.steps, asked);
-  const own = portionOf(pipelineSteps(definitions.pipelines), asked);
+  const own = portionOf(pipelineSteps(definitions), asked);
   return {
     rows: library.rows.map((step) => ({ ...stepRow(step), users: usersOf(step.name, definitions).length })),
     inPipelines: own.rows.map(({ users, ...step }) => ({ ...step, ...someUsers(users) })),

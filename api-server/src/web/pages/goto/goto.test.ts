@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { VIEWER } from '../fixtures/fake-deps.ts';
+import { snapshotOf, VIEWER } from '../fixtures/fake-deps.ts';
 import { pagesWith } from '../fixtures/pages-with.ts';
 import { runLine } from '../fixtures/runs.ts';
+import { gotoResults } from './results.ts';
 
 const STEP = { name: 'observe', executor: 'gateway', agent: 'machine-reader' };
 const pipeline = (name: string) => ({ name, file: 'a.yaml', text: '', hash: 'h', config: { steps: [STEP] } });
@@ -29,6 +30,21 @@ test('a run is found by the beginning of its id; what is not there is said', asy
   expect(body).not.toContain('<html');
   expect(headers['cache-control']).toBe('no-store');
   expect((await get('/ui/goto?q=zzz')).body).toContain('Nothing is named “zzz”');
+});
+
+test('a search does not go through the steps of all pipelines again', () => {
+  let reads = 0;
+  const definitions = snapshotOf({ pipelines: [pipeline('load')] });
+  const config = Object.defineProperty({}, 'steps', { get: () => ((reads += 1), [STEP]) });
+  Object.assign(definitions.pipelines[0]!, { config });
+  const found = (q: string, operator: boolean) =>
+    gotoResults({ q, definitions, agents: [], runs: [], operator }).map(({ label }) => label);
+  expect([found('obs', true), found('load', true), found('load', false)]).toEqual([
+    ['observe'],
+    ['load', 'Run load'],
+    ['load'],
+  ]);
+  expect(reads).toBe(1);
 });
 
 test('a viewer is offered no run to start; without a session nothing is listed', async () => {

@@ -3,6 +3,7 @@ import { executorLine } from '../definitions/shapes.ts';
 import { RAIL } from '../page.ts';
 import { paths } from '../paths.ts';
 import { statusLook } from '../status.ts';
+import { perSnapshot } from '../definitions/per-snapshot.ts';
 import { pipelineSteps } from '../definitions/places.ts';
 
 export interface GotoResult {
@@ -29,7 +30,8 @@ const PAGES: GotoResult[] = RAIL.flatMap(({ group, entries }) =>
 /** Pages, pipelines, steps and agents with these words in their name, and runs whose id begins so; the best first. */
 export function gotoResults({ q, definitions, agents, runs, operator }: Input): GotoResult[] {
   const words = q.trim().toLowerCase();
-  const named = [...PAGES, ...definitionResults(definitions, operator), ...agents.map(agentResult)];
+  const { listed, started, steps } = definitionResults(definitions);
+  const named = [...PAGES, ...listed, ...(operator ? started : []), ...steps, ...agents.map(agentResult)];
   const ranked = named.map((one) => ({ one, rank: rankOf(one.label.toLowerCase(), words) }));
   const best = ranked.filter(({ rank }) => rank < NO_MATCH).toSorted((a, b) => a.rank - b.rank);
   return [...runs.map(runResult), ...best.map(({ one }) => one)].slice(0, MOST);
@@ -46,7 +48,8 @@ function rankOf(name: string, words: string): number {
   return /[\s_-]/.test(name[at - 1] ?? '') ? 2 : 3;
 }
 
-function definitionResults({ pipelines, steps }: Snapshot, operator: boolean): GotoResult[] {
+const definitionResults = perSnapshot((definitions) => {
+  const { pipelines, steps } = definitions;
   const listed = pipelines.map(({ name }) => ({
     icon: 'pipelines',
     label: name,
@@ -66,7 +69,7 @@ function definitionResults({ pipelines, steps }: Snapshot, operator: boolean): G
     href: paths.step(name),
   }));
   const known = new Set(steps.map(({ name }) => name));
-  const inPipelines = pipelineSteps(pipelines)
+  const inPipelines = pipelineSteps(definitions)
     .filter(({ name }) => !known.has(name))
     .map(({ name, href, users }) => ({
       icon: 'steps',
@@ -74,8 +77,8 @@ function definitionResults({ pipelines, steps }: Snapshot, operator: boolean): G
       note: `Step of ${users.map((user) => user.name).join(', ')}`,
       href,
     }));
-  return [...listed, ...(operator ? started : []), ...library, ...inPipelines];
-}
+  return { listed, started, steps: [...library, ...inPipelines] };
+});
 
 const agentResult = (name: string): GotoResult => ({
   icon: 'agents',

@@ -10,8 +10,8 @@ import { pipelineSteps } from '../definitions/places.ts';
 import { type StepPast, stepPageView } from './view.ts';
 
 const unknownStep = ({ definitions }: Pick<PageDeps, 'definitions'>, name: string) => {
-  const { steps, pipelines } = definitions.snapshot();
-  const names = new Set([...steps, ...pipelineSteps(pipelines)].map((step) => step.name));
+  const loaded = definitions.snapshot();
+  const names = new Set([...loaded.steps, ...pipelineSteps(loaded)].map((step) => step.name));
   return {
     status: 404,
     title: 'There is no such step',
