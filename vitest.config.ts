@@ -38,6 +38,7 @@ const onPostgres = {
     'api-server/src/notify/{sender,service}.test.ts',
     'api-server/src/schedules/*.test.ts',
     'api-server/src/service/replay/*.test.ts',
+    'api-server/src/service/runs/rerun.test.ts',
     'api-server/src/web/{routes,auth}/{accuracy,agent-versions,approvals,audit,bad-input,definition-writes,deliveries,exports,feedback,golden-sets,notifications,readiness,readiness-preview,regressions,roles,runs,runs-sort,schedules,service,statistics,step-history,step-statistics,stream,webhook,withdrawn-marks}.test.ts',
   ],
   exclude: ['**/*.sqlite.test.ts'],

@@ -20,8 +20,11 @@ describe.each(KINDS)('on %s, approvals', (kind) => {
   beforeAll(async () => {
     mkdirSync(join(scratch.path, 'pipelines'));
     const step = { name: 'approve', executor: 'human', timeout_seconds: 600, prompt_template: 'Restart?' };
-    const pipeline = { name: 'restart', stage: 'production', trigger: { match: {} }, steps: [step] };
-    writeFileSync(join(scratch.path, 'pipelines/restart.yaml'), JSON.stringify(pipeline));
+    const act = { ...step, name: 'act', timeout_seconds: 1, on_timeout: 'proceed' };
+    for (const [name, steps] of Object.entries({ restart: [step], act: [step, act] })) {
+      const pipeline = { name, stage: 'production', trigger: { match: {} }, steps };
+      writeFileSync(join(scratch.path, `pipelines/${name}.yaml`), JSON.stringify(pipeline));
+    }
     const tokens = PEOPLE.map((name) => ({ name, token: tokenOf(name), role: 'operator' }));
     database = await attackedDatabase(kind, scratch.path);
     writeFileSync(
@@ -103,5 +106,29 @@ describe.each(KINDS)('on %s, approvals', (kind) => {
     expect((await approve('bea', second)).status).toBe(403);
     expect((await approve('ada', second)).status).toBe(200);
     expect((await approve('cleo', second)).body).toMatchObject({ status: 'approved' });
+  });
+
+  test('who approved does not act again on that approval; another approver does, and so on', async () => {
+    const alert = await call<{ run_id: string }>(`${service.url}/webhook?source=generic`, {
+      token: tokenOf('hook'),
+      body: { pipeline: 'act', summary: 'the checkout is down' },
+    });
+    let run = alert.body.run_id;
+    const { id } = await approvalOf(run);
+    await approve('ada', id);
+    await approve('bea', id);
+    for (let times = 0; times < 3; times++) {
+      const ended = run;
+      await waitFor(async () => (await statusOf(ended)) === 'completed', { what: 'the end of the run' });
+      for (const name of ['ada', 'bea']) {
+        const refused = await ask<{ detail: { message: string } }>(name, `/runs/${run}/rerun`, { from_step: 'act' });
+        expect([refused.status, refused.body.detail.message]).toEqual([400, expect.stringContaining('rerun from it')]);
+      }
+      const again = await ask<{ run_id: string }>('cleo', `/runs/${run}/rerun`, { from_step: 'act' });
+      expect(again.status).toBe(202);
+      run = again.body.run_id;
+      const { body: log } = await ask<{ rows: { outcome: string }[] }>('ada', `/audit?target=${run}&action=rerun`);
+      expect(log.rows).toMatchObject([{ outcome: `accepted with approval ${id}` }]);
+    }
   });
 });

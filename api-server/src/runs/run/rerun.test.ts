@@ -3,12 +3,9 @@ import { afterEach, expect, test } from 'vitest';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import { attentionOf } from '../../store/tables/attention.ts';
 import { askedBelow } from '../../store/tables/sub-runs/asked-below.ts';
-import { insertPrior } from '../../store/tables/step-writes.ts';
-import { insertRun, keepDefinition } from '../../store/tables/run-writes.ts';
+import { beginRerun } from '../fixtures/begin-rerun.ts';
 import { CONTEXT, createWorld, hang, sure, type Ended, type World } from '../fixtures/engine.ts';
-import { newId } from '../state/ids.ts';
 import type { Stage } from '../state/model.ts';
-import { newRunRow } from '../state/new-run.ts';
 import { type Original, planRerun, type Rerun } from './rerun.ts';
 
 let world: World;
@@ -36,40 +33,9 @@ const plan = (run: Ended, fromStep: string | null, more: Partial<Original> = {})
     fromStep,
   );
 
-/** What intake does with the request of a rerun. */
 async function begin(planned: Rerun, stage: Stage = 'production'): Promise<string> {
   if (planned.kind !== 'ready') throw new Error(planned.kind);
-  const { pipeline, context, rerunOf, prior = [] } = planned.request;
-  const now = Date.now();
-  const id = newId(now);
-  const row = newRunRow({ ...planned.request, dedupKey: null }, { id, status: 'running', now });
-  await world.database.write(async (tx) => {
-    await keepDefinition(tx, {
-      hash: pipeline.hash,
-      kind: 'Pipeline',
-      name: 'p',
-      body: JSON.stringify(pipeline.config),
-      stored_at: now,
-    });
-    await insertRun(tx, row);
-    await insertPrior(tx, prior, { runId: id, pipelineName: 'p', stage, newId, now });
-  });
-  world.engine.begin(
-    {
-      id,
-      pipeline,
-      context,
-      team: null,
-      stage,
-      triggeredAt: now,
-      concurrencyGroup: null,
-      owner: null,
-      rerunOf,
-      prior,
-    },
-    'running',
-  );
-  return id;
+  return beginRerun(world, planned.request, stage);
 }
 
 test('a rerun from a step takes over the results before it and asks only from there', async () => {

@@ -1,4 +1,12 @@
-import { isFanOut, isParallel, type ItemStep, limitedNamespace, type Pipeline, type Step } from '@signalbox/crds';
+import {
+  type HumanStep,
+  isFanOut,
+  isParallel,
+  type ItemStep,
+  limitedNamespace,
+  type Pipeline,
+  type Step,
+} from '@signalbox/crds';
 import { admits } from '../../definitions/admits.ts';
 import type { LoadedPipeline, Snapshot } from '../../definitions/snapshot.ts';
 import { policyOf } from '../evidence/warnings.ts';
@@ -20,10 +28,25 @@ export interface Original {
   below: ReadonlyMap<string, readonly StepExecution[]>;
 }
 
-export type Rerun =
-  | { kind: 'ready'; request: Omit<RunRequest, 'dedupKey'>; fromStep: string | null; priorSteps: number }
-  | { kind: 'running' | 'suspended' }
-  | { kind: 'invalid'; message: string };
+/** An answer of people that a rerun takes over, and the step that asks for it now. */
+export interface TakenApproval {
+  /** Of the approval: of the execution that asked, whose result reruns pass on. */
+  id: string;
+  step: Pick<HumanStep, 'required' | 'not_the_starter' | 'on_timeout'>;
+  /** The top-level entry that holds the step. */
+  entry: string;
+}
+
+interface Ready {
+  kind: 'ready';
+  request: Omit<RunRequest, 'dedupKey'>;
+  fromStep: string | null;
+  priorSteps: number;
+  /** Whether they hold for this rerun is left to judge: that depends on who asks for it. */
+  approvals: TakenApproval[];
+}
+
+export type Rerun = Ready | { kind: 'running' | 'suspended' } | { kind: 'invalid'; message: string };
 
 /**
  * Prepares a rerun with the pipeline's current definition: from the start, or from a top-level entry with the
@@ -42,7 +65,8 @@ export function planRerun(snapshot: Snapshot, original: Original, fromStep: stri
   if (typeof prior === 'string') return { kind: 'invalid', message: prior };
   const context = { ...original.context, fingerprint: null };
   const request = { pipeline, context, team: teamOf(pipeline, null), rerunOf: original.id, prior };
-  return { kind: 'ready', request, fromStep, priorSteps: prior.length };
+  const approvals = takenApprovals(snapshot, pipeline.config.steps, original, fromStep);
+  return { kind: 'ready', request, fromStep, priorSteps: prior.length, approvals };
 }
 
 /**
@@ -129,16 +153,57 @@ function isApproved(asking: Asking, entry: Step, own: StepExecution): boolean {
 /** Whether the sub-run of a step that completed asked all the people whom its pipeline asks now. */
 function isApprovedBelow({ snapshot, below }: Asking, step: ItemStep | undefined, execution: StepExecution): boolean {
   if (step?.executor !== 'pipeline' || endOf(execution) !== 'completed') return true;
-  const executed = below.get(execution.rawResponse?.childRunId ?? '') ?? [];
+  const executed = executedBelow({ below }, execution);
   const byName = new Map(executed.map((one) => [one.stepName, one]));
   const wasStopped = executed.some(({ status }) => status === 'stopped');
-  return (snapshot.byName.get(step.pipeline)?.config.steps ?? []).every((entry) => {
+  return entriesOf(snapshot, step).every((entry) => {
     if (!asksPeople(snapshot, entry)) return true;
     const own = byName.get(entry.name);
     if (own === undefined) return wasStopped;
     return executedOtherwise(entry, byName) === null && isApproved({ snapshot, executed, below }, entry, own);
   });
 }
+
+/** The answers of people that the entries before this one hold, and the sub-runs of these. */
+function takenApprovals(
+  snapshot: Snapshot,
+  entries: readonly Step[],
+  { steps: executed, below }: Original,
+  fromStep: string | null,
+): TakenApproval[] {
+  const at = entries.findIndex(({ name }) => name === fromStep);
+  return entries
+    .slice(0, Math.max(0, at))
+    .flatMap((entry) =>
+      answersIn({ snapshot, executed, below }, [entry]).map((answer) => ({ ...answer, entry: entry.name })),
+    );
+}
+
+type PeopleAnswer = Omit<TakenApproval, 'entry'>;
+
+function answersIn(asking: Asking, entries: readonly Step[]): PeopleAnswer[] {
+  const byName = new Map(asking.executed.map((step) => [step.stepName, step]));
+  return entries.flatMap((entry) =>
+    [byName.get(entry.name) ?? [], branchesOf(entry, asking.executed)]
+      .flat()
+      .flatMap((execution) => answersOf(asking, stepFor(entry, execution), execution)),
+  );
+}
+
+function answersOf(asking: Asking, step: ItemStep | undefined, execution: StepExecution): PeopleAnswer[] {
+  if (endOf(execution) !== 'completed') return [];
+  if (step?.executor === 'human') return [{ id: originOf(execution), step }];
+  if (step?.executor !== 'pipeline') return [];
+  return answersIn({ ...asking, executed: executedBelow(asking, execution) }, entriesOf(asking.snapshot, step));
+}
+
+const originOf = ({ id, rawResponse }: StepExecution): string => rawResponse?.loaded?.stepId ?? id;
+
+const executedBelow = ({ below }: Pick<Asking, 'below'>, { rawResponse }: StepExecution): readonly StepExecution[] =>
+  below.get(rawResponse?.childRunId ?? '') ?? [];
+
+const entriesOf = ({ byName }: Snapshot, { pipeline }: { pipeline: string }): readonly Step[] =>
+  byName.get(pipeline)?.config.steps ?? [];
 
 /** Whether the run went on after an entry by itself; of a result that was taken over, as it was where it was made. */
 function isPassed(entry: Step, own: StepExecution): boolean {
@@ -173,7 +238,7 @@ function asksPeople(snapshot: Snapshot, entry: Step): boolean {
 
 function asks(snapshot: Snapshot, step: ItemStep): boolean {
   if (step.executor !== 'pipeline') return step.executor === 'human';
-  return snapshot.byName.get(step.pipeline)?.config.steps.some((below) => asksPeople(snapshot, below)) ?? false;
+  return entriesOf(snapshot, step).some((below) => asksPeople(snapshot, below));
 }
 
 function stepsIn(entry: Step): readonly ItemStep[] {

@@ -197,7 +197,7 @@ export interface RawResponse {
   childRunId?: string;
   verifier?: SecondOpinion;
   grounding?: SecondOpinion;
-  /** Set in a rerun: the execution that this result was taken from, and how that ended. */
+  /** Set in a rerun: the execution that made this result, maybe before earlier reruns, and how that ended. */
   loaded?: { stepId: string; status: StepStatus };
   /** Who used what; empty where an agent was asked and nobody reported tokens. */
   costs?: CostPart[];

@@ -43,6 +43,23 @@ export function withoutStarter(approval: Approval, starter: string | null, rules
   return { ...approval, votes: approval.votes.filter(({ by }) => personOf(rules, by) !== person) };
 }
 
+/** The names of those who approved together. */
+function approversOf({ votes, decidedBy }: Approval): string[] {
+  const first = votes.map(({ by }) => by);
+  const beginning = first.map((by) => `${by}, `).join('');
+  if (decidedBy === null) return [];
+  return decidedBy.startsWith(beginning) ? [...first, decidedBy.slice(beginning.length)] : [decidedBy];
+}
+
+/** Whether enough persons approved for a run of this starter, by the rules of now. */
+export function holdsFor(approval: Approval, starter: string, rules: ApproverRules): boolean {
+  if (approval.status !== 'approved') return false;
+  const votes = approversOf(approval).map((by) => ({ by, at: approval.requestedAt, comment: null, answers: {} }));
+  const asked = underRules({ ...approval, status: 'pending', votes }, rules);
+  const counted = withoutStarter(asked, asked.notTheStarter ? starter : null, rules).votes;
+  return new Set(counted.map(({ by }) => personOf(rules, by))).size >= asked.required;
+}
+
 interface Case {
   approval: Approval;
   decision: Verdict['decision'];

@@ -1,23 +1,28 @@
 import { AppError } from '@signalbox/crds';
 import type { Snapshot } from '../../definitions/snapshot.ts';
+import type { Approval } from '../../runs/human/approval.ts';
 import { type Original, planRerun, type Rerun } from '../../runs/run/rerun.ts';
 import type { TriggerContext } from '../../runs/state/model.ts';
 import type { RunRequest } from '../../runs/state/new-run.ts';
 import type { Database, Tx } from '../../store/db/database.ts';
 import { namespaceOfRun } from '../../store/tables/replicas/tenant-load.ts';
 import { runDetail } from '../../store/tables/run-detail.ts';
+import { findApprovals } from '../../store/tables/approvals.ts';
 import { askedBelow } from '../../store/tables/sub-runs/asked-below.ts';
 import type { Decided } from '../../triggers/coverage.ts';
 import { isStarted, type Verdict } from '../../triggers/model.ts';
 import type { Actor } from '../actor.ts';
+import type { Approvals } from '../approvals/approvals.ts';
 import { recordIn } from '../audit/record.ts';
 import { AtCapacity } from '../deliveries/at-capacity.ts';
 import { unknownId } from '../fields.ts';
 import type { RerunStarted } from '../views/run.ts';
+import { judgeApprovals } from './judge-approvals.ts';
 
 export interface RerunDeps {
   database: Pick<Database, 'db'>;
   definitions(): Snapshot;
+  approvals: Pick<Approvals, 'rules'>;
   /** `alongside` is a further write of its transaction. */
   intake(
     requests: Omit<RunRequest, 'dedupKey'>[],
@@ -38,10 +43,16 @@ export async function rerun(deps: RerunDeps, { id, fromStep, actor }: Asked): Pr
   const original = await readOriginal(deps, id, fromStep !== null);
   const plan = planRerun(deps.definitions(), original, fromStep);
   if (plan.kind !== 'ready') throw refusal(plan);
+  const stored = await findApprovals(
+    deps.database.db,
+    plan.approvals.map((taken) => taken.id),
+  );
+  judgeApprovals(plan.approvals, stored, { starter: actor.name, rules: deps.approvals.rules });
   const audited = async (tx: Tx, [decided]: Decided[]) => {
     if (!decided || !isStarted(decided.verdict)) return;
     const { runId, status } = decided.verdict;
-    await recordIn(tx, actor, deps.now(), { action: 'rerun', targetType: 'run', target: id, runId, outcome: status });
+    const outcome = `${status}${namesOf([...stored.values()])}`;
+    await recordIn(tx, actor, deps.now(), { action: 'rerun', targetType: 'run', target: id, runId, outcome });
   };
   const [verdict] = await deps.intake([{ ...plan.request, startedBy: actor.name }], audited);
   // It has no fingerprint and its pipeline was found, so it starts, is queued, or finds no free slot.
@@ -55,6 +66,16 @@ export async function rerun(deps: RerunDeps, { id, fromStep, actor }: Asked): Pr
     from_step: plan.fromStep,
     prior_steps_loaded: plan.priorSteps,
   };
+}
+
+/** Approvals that the audit log names; the steps of the run have all of them. */
+const MAX_NAMED = 20;
+
+function namesOf(taken: readonly Approval[]): string {
+  const ids = taken.filter(({ status }) => status === 'approved').map(({ id }) => id);
+  if (ids.length === 0) return '';
+  const more = ids.length - MAX_NAMED;
+  return ` with approval ${ids.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 async function readOriginal({ database: { db } }: RerunDeps, id: string, isPartial: boolean): Promise<Original> {

@@ -135,7 +135,7 @@ export const RawResponse = z
     child_run_id: z.string().optional(),
     verifier: SecondOpinion.optional(),
     grounding: SecondOpinion.optional(),
-    /** In a rerun: the execution that this result was taken from. */
+    /** In a rerun: the execution that made this result. */
     loaded: Loaded.optional(),
     /** Answers of earlier iterations of `loop_until`. */
     iterations_before: z.array(z.strictObject({ confidence: NullableNumber, summary: NullableText })).optional(),

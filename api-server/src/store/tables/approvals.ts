@@ -166,6 +166,13 @@ export async function findApproval(db: Kysely<Tables>, id: string): Promise<Appr
   return row ? toApproval(row) : null;
 }
 
+/** Those of them that are stored, by id. */
+export async function findApprovals(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, Approval>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.selectFrom('approvals').selectAll().where('id', 'in', ids).execute();
+  return new Map(rows.map((row) => [row.id, toApproval(row)]));
+}
+
 export interface ApprovalFilter {
   status?: ApprovalStatus | undefined;
   run?: string | undefined;

@@ -41,7 +41,7 @@ export async function insertPrior(
   { newId, now, ...rerun }: RerunOf,
 ): Promise<void> {
   for (const step of prior) {
-    const loaded = { stepId: step.id, status: step.rawResponse?.loaded?.status ?? step.status };
+    const loaded = step.rawResponse?.loaded ?? { stepId: step.id, status: step.status };
     const row = toStepRow({
       ...step,
       ...rerun,
