@@ -127,6 +127,14 @@ test('a line of the log names the key and the file from the folder of the config
   expect(loaded + JSON.stringify(reloaded)).not.toContain(tmpdir());
 });
 
+test('a rule that asks for another person without a list of persons is a warning at the start and in /health', async () => {
+  const notifications = 'notifications: {slack: {app_token: a, api_url: "http://127.0.0.1:9"}}\n';
+  const { lines, url } = await start(`approvals: {not_the_starter: true}\n${notifications}`, {});
+  const msg = expect.stringMatching('^approvals.not_the_starter without approvals.approvers: ');
+  expect(lines).toContainEqual(expect.objectContaining({ level: 'warn', msg }));
+  expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ warnings: [msg] });
+});
+
 test('a service without pipelines says at the start that no run can begin, and where it looked', async () => {
   const warning = (lines: Line[]) => lines.filter(({ msg }) => msg.startsWith('no pipeline is loaded'));
   const empty = warning((await start('', {})).lines);

@@ -23,6 +23,7 @@ import { definitionFolders } from './definitions.ts';
 import type { Foundation } from './foundation.ts';
 import { beginOwn, roomIn } from './intake.ts';
 import { subscribeTo } from './join-replicas.ts';
+import { onePersonTwice } from './parts/one-person-twice.ts';
 import type { People } from './people.ts';
 import { regressionClock } from './regressions.ts';
 import { wireReadiness } from './readiness.ts';
@@ -126,7 +127,11 @@ export function operate(
     priceOf: pricing.priceOf,
     begin: database.writeAs ? beginOwn(engine) : engine.begin,
     sendSoon: () => people.notifications.sender.soon(),
-    warnings: () => [...people.notifications.warnings(), ...foundation.approvalRight.warnings()],
+    warnings: () => [
+      ...people.notifications.warnings(),
+      ...foundation.approvalRight.warnings(),
+      ...onePersonTwice(config),
+    ],
     activeRuns: capacity.active,
     maxRuns: capacity.max,
     readiness: watchReadiness(

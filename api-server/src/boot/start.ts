@@ -2,6 +2,7 @@ import type { Logs } from '../observability/logger.ts';
 import { reportShortfalls } from '../store/aggregates/roll-up-check.ts';
 import { keepEarlierPrompts } from '../store/tables/prompt-templates.ts';
 import { adoptRuns } from '../store/tables/replicas/tenant-load.ts';
+import { onePersonTwice } from './parts/one-person-twice.ts';
 import type { Runtime } from './runtime.ts';
 import type { Stages } from './stages.ts';
 
@@ -16,6 +17,7 @@ export async function start({ options, foundation, people, runtime, operating }:
   people.chats.hear(state.leads);
   void pricing.start();
   foundation.approvalRight.watch();
+  for (const warning of onePersonTwice(options.config)) log.warn(warning);
   await runtime.scheduler.start();
   await operating.services.regressions.watch.check();
   await operating.clock.start();
