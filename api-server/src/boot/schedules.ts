@@ -4,10 +4,9 @@ import { beginOwn, SHARED, TENANT_LOAD } from './intake.ts';
 import type { ServiceOptions } from './options.ts';
 import { startDaily } from '../schedules/daily.ts';
 import type { Engine } from '../runs/run/engine.ts';
-import { teamOf } from '../runs/state/new-run.ts';
 import { newId } from '../runs/state/ids.ts';
 import { concurrencyGroupOf } from '../runs/run/concurrency-groups.ts';
-import { fire } from '../schedules/fire.ts';
+import { fire, scheduledTeam } from '../schedules/fire.ts';
 import { createScheduler, type Scheduler } from '../schedules/scheduler.ts';
 import type { Tx } from '../store/db/database.ts';
 import { pruneArtifacts } from '../store/tables/artifacts.ts';
@@ -40,11 +39,7 @@ export function wireScheduler(
           insertRun,
           concurrencyGroups,
           concurrencyGroupOf: (of, context) =>
-            concurrencyGroupOf(templates, {
-              pipeline: of.config,
-              context,
-              team: teamOf(of, of.config.schedule?.team ?? null),
-            }),
+            concurrencyGroupOf(templates, { pipeline: of.config, context, team: scheduledTeam(of) }),
           now,
           newId,
           begin: database.writeAs ? beginOwn(engine) : engine.begin,

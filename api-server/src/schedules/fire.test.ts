@@ -1,5 +1,5 @@
 import { createCompute } from '@signalbox/crds/process/compute';
-import { compileMatch, resolveSet } from '@signalbox/crds';
+import { compileMatch, resolveSet, type Tenant } from '@signalbox/crds';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
 import { newId } from '../runs/state/ids.ts';
@@ -118,6 +118,14 @@ test('a full limit that rejects uses the fire up; one that queues waits', async 
   expect(await fire(shared, rejecting, AT + 60_000)).toEqual({ started: false, reason: 'limit' });
   expect(await fire(shared, rejecting, AT + 60_000)).toEqual({ started: false, reason: 'taken' });
   expect((await fire(shared, pipeline('concurrency: {limit: 1, on_limit: queue}'), AT + 120_000)).started).toBe(true);
+});
+
+test.each<[string, string, Tenant | null, string | null]>([
+  ['a tenant does not choose', 'no team', {}, null],
+  ['a namespace without limits chooses', 'its team', null, 'payments'],
+])('the schedule of %s who approves: its run has %s', async (_, _team, tenant, team) => {
+  await fire(deps(), { ...pipeline(), standing: { namespace: 'shop', admitted: true, tenant } }, AT);
+  expect(await stored()).toMatchObject([{ team }]);
 });
 
 test('old fires are forgotten', async () => {

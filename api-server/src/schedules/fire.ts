@@ -1,3 +1,4 @@
+import { limitedNamespace } from '@signalbox/crds';
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
 import type { ConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
 import type { ConcurrencyGroup } from '../runs/state/concurrency-group.ts';
@@ -92,7 +93,7 @@ function scheduledRun<Tx>(deps: FireDeps<Tx>, pipeline: LoadedPipeline, at: numb
     id: deps.newId(now),
     pipeline,
     context,
-    team: teamOf(pipeline, pipeline.config.schedule?.team ?? null),
+    team: scheduledTeam(pipeline),
     stage: pipeline.config.stage,
     triggeredAt: now,
     concurrencyGroup: deps.concurrencyGroupOf(pipeline, context),
@@ -100,6 +101,10 @@ function scheduledRun<Tx>(deps: FireDeps<Tx>, pipeline: LoadedPipeline, at: numb
     prior: [],
   };
 }
+
+/** A team says who approves, so the author of a namespace with limits chooses none. */
+export const scheduledTeam = (pipeline: LoadedPipeline): string | null =>
+  teamOf(pipeline, limitedNamespace(pipeline.standing) === null ? (pipeline.config.schedule?.team ?? null) : null);
 
 function contextOf({ name, config }: LoadedPipeline, at: number, receivedAt: number): TriggerContext {
   const { schedule } = config;

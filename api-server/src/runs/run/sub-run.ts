@@ -161,7 +161,9 @@ interface Fresh extends Pick<ActiveRun, 'slot' | 'parent'> {
 async function create(deps: SubRunDeps, request: ChildRequest, { id, pipeline, ...place }: Fresh): Promise<ActiveRun> {
   const { parent } = request;
   const context = childContext(parent.context, request.context, pipeline.name);
-  const team = teamOf(pipeline, request.context.team ?? parent.team);
+  // A team says who approves, so the author of a namespace with limits chooses none.
+  const given = parent.namespace === null ? request.context.team : undefined;
+  const team = teamOf(pipeline, given ?? parent.team);
   const now = deps.now();
   const row = newRunRow({ pipeline, context, team, dedupKey: null }, { id, status: 'running', now });
   // What a testing run starts is no evidence of production.

@@ -139,6 +139,32 @@ test('a sub-run has the team of its own namespace', async () => {
   expect(runs).toContainEqual({ pipeline_name: 'child', team: 'shop-team' });
 });
 
+test.each<[string, Tenant | null, string]>([
+  ['a tenant without a team keeps the team of its parent', {}, 'payments'],
+  ['the operator has the team that the step says', null, 'other'],
+])('a sub-run of %s', async (_, tenant, team) => {
+  const call = (pipeline: string) =>
+    `steps: [{name: call, executor: pipeline, pipeline: ${pipeline}, context: {team: other}}]`;
+  const child = `name: child\nsteps: [{name: a, executor: webhook, url: "${base}/"}]\n`;
+  const pipelines = [`name: parent\n${call('between')}`, `name: between\n${call('child')}`, child];
+  const world = await make({ pipelines, egressAllow: ['127.0.0.1'], namespaces: { shop: {} } });
+  for (const name of ['parent', 'between', 'child']) give(world, name, 'shop', tenant);
+  await world.run('parent');
+  const runs = await world.database.db.selectFrom('runs').select(['pipeline_name', 'team']).execute();
+  expect(runs).toContainEqual({ pipeline_name: 'between', team });
+  expect(runs).toContainEqual({ pipeline_name: 'child', team });
+});
+
+test('the operator says the team of a sub-run of a tenant without one', async () => {
+  const parent = 'name: parent\nsteps: [{name: call, executor: pipeline, pipeline: child, context: {team: other}}]\n';
+  const child = `name: child\nsteps: [{name: a, executor: webhook, url: "${base}/"}]\n`;
+  const world = await make({ pipelines: [parent, child], egressAllow: ['127.0.0.1'], namespaces: { shop: {} } });
+  give(world, 'child', 'shop', {});
+  await world.run('parent');
+  const runs = await world.database.db.selectFrom('runs').select(['pipeline_name', 'team']).execute();
+  expect(runs).toContainEqual({ pipeline_name: 'child', team: 'other' });
+});
+
 test('tokens of all stages and sub-runs count towards the namespace of their run, across a restart that finds its pipeline renamed', async () => {
   const asking = (name: string, agent: string) =>
     `{name: ${name}, executor: gateway, agent: ${agent}, prompt_template: "Go", on_failure: {policy: continue}}`;
