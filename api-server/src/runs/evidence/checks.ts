@@ -1,14 +1,15 @@
 import type { Check } from '@signalbox/crds';
-import type { Author } from '../../definitions/tenants.ts';
-import { authorOf } from '../state/active-run.ts';
+import { type ActiveRun, authorOf } from '../state/active-run.ts';
 import { failure, type AuthorHttp, type Failure } from '../state/executor.ts';
 import { withDeadline } from '../state/deadline.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { CheckResult } from '../state/model.ts';
+import type { PromptRoom } from '../state/prompt-room.ts';
 import { shownUrl, type TriedRequest } from '../state/step-parts.ts';
 import { noteMissing } from '../prompt/blanks.ts';
-import { renderJson, type PipelineEnv, type Rendering } from '../prompt/rendering.ts';
-import { parseBody, renderRequest } from '../prompt/request.ts';
+import { oneAtATime } from '../prompt/one-at-a-time.ts';
+import { renderJson, type PipelineEnv, type Rendering, textRoom } from '../prompt/rendering.ts';
+import { charsOf, parseBody, renderRequest } from '../prompt/request.ts';
 import { runValues } from '../prompt/run-values.ts';
 import type { Begun } from './step-execution.ts';
 import { ownerOf, type Templates } from '../prompt/templates.ts';
@@ -32,6 +33,7 @@ export interface CheckDeps {
   templates: Templates;
   env: PipelineEnv;
   http: AuthorHttp;
+  prompts: PromptRoom;
   /** Null where `security.allow_shell_checks` is false. */
   shell: ShellExecutor | null;
   now(): number;
@@ -54,7 +56,7 @@ export async function runChecks(deps: CheckDeps, begun: Begun, subject: Subject)
       runCheck(deps, check, {
         values,
         owner: ownerOf(run),
-        author: authorOf(run),
+        run,
         signal: subject.signal,
         missing: noteMissing(`check ${check.name}`, begun),
       }),
@@ -68,7 +70,7 @@ export async function runChecks(deps: CheckDeps, begun: Begun, subject: Subject)
 }
 
 interface CheckScope extends Pick<Rendering, 'values' | 'missing' | 'owner'> {
-  author: Author;
+  run: ActiveRun;
   signal: AbortSignal;
 }
 
@@ -101,13 +103,14 @@ type Seen = ({ ok: true; values: Record<string, unknown>; detail: string } | Fai
 const cut = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
 async function observe(deps: CheckDeps, check: Check, scope: CheckScope): Promise<Seen> {
-  const { values, missing, owner, author, signal } = scope;
-  const rendering: Rendering = { templates: deps.templates, env: deps.env, values, missing, owner };
-  if (check.type === 'webhook') return observeUrl(deps, check, { rendering, author, signal });
-  const env = await renderJson(check.env, { ...rendering, field: 'env', env: noEnv(deps.env) });
-  if (!env.ok) return env;
+  const { values, missing, owner, run, signal } = scope;
+  const { templates, env } = deps;
+  const rendering: Rendering = { templates, env, values, missing, owner, room: textRoom() };
+  if (check.type === 'webhook') return observeUrl(deps, check, { rendering, run, signal });
+  const given = await renderJson(check.env, { ...rendering, field: 'env', env: noEnv(env) });
+  if (!given.ok) return given;
   if (!deps.shell) return failure('shell_not_allowed', 'shell checks are not allowed');
-  const result = await deps.shell({ run: check.run, env: env.value as Record<string, string>, signal });
+  const result = await deps.shell({ run: check.run, env: given.value as Record<string, string>, signal });
   if (!result.ok) return result;
   const { exitCode, stdout, stderr } = result;
   return {
@@ -123,11 +126,13 @@ const noEnv = ({ mask }: PipelineEnv): PipelineEnv => ({ mask, valueOf: () => un
 async function observeUrl(
   deps: CheckDeps,
   check: Extract<Check, { type: 'webhook' }>,
-  { rendering, author, signal }: { rendering: Rendering; author: Author; signal: AbortSignal },
+  { rendering, run, signal }: { rendering: Rendering; run: ActiveRun; signal: AbortSignal },
 ): Promise<Seen> {
-  const request = await renderRequest(check, rendering);
+  const request = await oneAtATime(run, () => renderRequest(check, rendering));
   if (!request.ok) return request;
-  const reply = await deps.http({ ...request.value, ...author, signal });
+  using held = deps.prompts.hold(run, { raw: null, sends: charsOf(request.value) });
+  if (held.refused) return held.refused;
+  const reply = await deps.http({ ...request.value, ...authorOf(run), signal });
   const { method, url } = request.value;
   const tried = { method, url: shownUrl(url, deps.env.mask), status: reply.ok ? reply.status : null };
   if (!reply.ok) return { ...reply, request: tried };

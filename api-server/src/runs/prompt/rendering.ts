@@ -17,10 +17,28 @@ export interface Rendering {
   env: PipelineEnv;
   values: Record<string, unknown>;
   owner: Owner;
+  /** Shared by all texts of one request or context. */
+  room: TextRoom;
   /** The author's key that holds the text; every failure names it. */
   field?: string;
   /** Called with every value that a template uses and that does not exist; it is rendered as empty text. */
   missing?: (value: string) => void;
+}
+
+/** Characters of the texts, and their keys, that are rendered so far. */
+export interface TextRoom {
+  chars: number;
+}
+
+export const textRoom = (): TextRoom => ({ chars: 0 });
+
+/** As much as one text alone: a definition of 256 KiB can ask for a thousand of these. */
+const MAX_TOGETHER = 1024 * 1024;
+
+function takeRoom({ room, field }: Rendering, chars: number): Failure | null {
+  room.chars += chars;
+  if (room.chars <= MAX_TOGETHER) return null;
+  return templateFailure({ msg: 'with it the rendered texts are larger than 1 MiB together' }, field);
 }
 
 type Rendered<T> = { ok: true; value: T } | Failure;
@@ -57,9 +75,10 @@ export const within = (rendering: Rendering, key: string | number): Rendering =>
 /** Renders one text; `encode` is applied to what values put in, not to what the author wrote. */
 export async function renderText(
   source: string,
-  { templates, env, values, missing, field, owner }: Rendering,
+  rendering: Rendering,
   encode?: (value: string) => string,
 ): Promise<Rendered<string>> {
+  const { templates, env, values, missing, field, owner } = rendering;
   const expanded = expandEnv(source, env);
   if (!expanded.ok)
     return { ...expanded, message: field === undefined ? expanded.message : `${field}: ${expanded.message}` };
@@ -67,7 +86,8 @@ export async function renderText(
   const rendered = await render(expanded.value, values, owner);
   if (!rendered.ok) return templateFailure(rendered, field);
   if (missing) for (const value of rendered.missing) missing(value);
-  return { ok: true, value: encode ? encodeSpans(rendered.text, rendered.spans, encode) : rendered.text };
+  const value = encode ? encodeSpans(rendered.text, rendered.spans, encode) : rendered.text;
+  return takeRoom(rendering, value.length) ?? { ok: true, value };
 }
 
 function encodeSpans(
@@ -101,7 +121,8 @@ async function renderEach(
 ): Promise<Rendered<unknown[]>> {
   const values: unknown[] = [];
   for (const [key, item] of items) {
-    const rendered = await renderJson(item, within(rendering, key));
+    const place = within(rendering, key);
+    const rendered = takeRoom(place, String(key).length) ?? (await renderJson(item, place));
     if (!rendered.ok) return rendered;
     values.push(rendered.value);
   }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseBody } from './request.ts';
+import { type Rendering, textRoom } from './rendering.ts';
+import { parseBody, renderRequest } from './request.ts';
 
 test.each([
   ['{"status":"ok"}', { status: 'ok' }],
@@ -8,4 +9,18 @@ test.each([
   [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, expect.any(String)],
 ])('the body %.20s is seen as JSON where it is JSON that can be written again', (text, seen) => {
   expect(parseBody(text)).toEqual(seen);
+});
+
+test('address, headers and body are 1 MiB together, and what comes after is not rendered', async () => {
+  const rendered: string[] = [];
+  const render = async (source: string) => {
+    rendered.push(source);
+    return { ok: true, text: 'x'.repeat(600_000), spans: [], missing: [] };
+  };
+  const env = { verbatim: true, valueOf: () => undefined, mask: (text: string) => text };
+  const rendering = { templates: { render, renderStrict: render }, env, values: {}, room: textRoom() };
+  const written = { url: 'url', method: 'POST', headers: { a: 'header', b: 'header' }, payload: { text: 'body' } };
+  const request = await renderRequest(written, rendering as unknown as Rendering);
+  expect(request).toMatchObject({ ok: false, type: 'template_failed', message: expect.stringMatching(/^headers.a: /) });
+  expect(rendered).toEqual(['url', 'header']);
 });

@@ -31,6 +31,10 @@ export async function renderRequest(
   return { ok: true, value: { url: address.value, method, headers: requestHeaders(names.value, body), body } };
 }
 
+/** What a request holds in memory until it is answered. */
+export const charsOf = ({ url, headers, body }: Omit<HttpCall, 'signal'>): number =>
+  JSON.stringify([url, headers]).length + (body?.length ?? 0);
+
 function bodyOf(payload: unknown, method: string): string | null {
   if (payload === null || method === 'GET' || method === 'HEAD') return null;
   return typeof payload === 'string' ? payload : JSON.stringify(payload);

@@ -1,7 +1,8 @@
 import type { SubContext } from '@signalbox/crds';
 import { failure, type Failure } from '../state/executor.ts';
 import { noteMissing, refuseBlanks } from '../prompt/blanks.ts';
-import { renderJson } from '../prompt/rendering.ts';
+import { oneAtATime } from '../prompt/one-at-a-time.ts';
+import { renderJson, textRoom } from '../prompt/rendering.ts';
 import { runValues } from '../prompt/run-values.ts';
 import { noFacts, type Performed, plainAnswer, type StepKind } from '../state/step-kind.ts';
 import type { AnyStep, StepContext } from '../state/step-context.ts';
@@ -58,14 +59,16 @@ async function renderContext(
   step: AnyPipelineStep,
 ): Promise<{ ok: true; value: SubContext } | Failure> {
   const values = runValues(run, deps.now(), locals);
-  const rendered = await renderJson(step.context ?? {}, {
+  const rendering = {
     templates: deps.templates,
     env: NO_ENV,
     values,
     owner: ownerOf(run),
+    room: textRoom(),
     field: 'context',
     missing: noteMissing('the context', { run, name }),
-  });
+  };
+  const rendered = await oneAtATime(run, () => renderJson(step.context ?? {}, rendering));
   return rendered.ok ? { ok: true, value: rendered.value as SubContext } : rendered;
 }
 

@@ -3,29 +3,38 @@ import type { ActiveRun } from './active-run.ts';
 import { createPromptRoom } from './prompt-room.ts';
 
 const runBelow = (parent: ActiveRun | null, namespace: string | null = null) => ({ parent, namespace }) as ActiveRun;
-const raw = { prompt: 'x'.repeat(1_000) };
+const asked = { raw: { prompt: 'x'.repeat(1_000) } };
 
 test('the prompts of a run and its sub-runs that go on have so much room together, and all are counted', () => {
   const room = createPromptRoom(5_000);
   const top = runBelow(null);
-  const first = room.hold(top, raw);
-  expect([first, room.hold(runBelow(top), raw), room.hold(top, raw)].map(({ refused }) => refused?.type)).toEqual([
+  const first = room.hold(top, asked);
+  expect([first, room.hold(runBelow(top), asked), room.hold(top, asked)].map(({ refused }) => refused?.type)).toEqual([
     undefined,
     undefined,
     'prompts_too_large',
   ]);
-  expect(room.hold(runBelow(null), raw).refused).toBeNull();
+  expect(room.hold(runBelow(null), asked).refused).toBeNull();
   expect(room.chars()).toBeGreaterThan(3_000);
   first[Symbol.dispose]();
-  expect(room.hold(top, raw).refused).toBeNull();
+  expect(room.hold(top, asked).refused).toBeNull();
 });
 
 test('runs of one namespace leave room to those of others', () => {
   const room = createPromptRoom(2_500);
-  const hold = (namespace: string) => room.hold(runBelow(null, namespace), raw);
+  const hold = (namespace: string) => room.hold(runBelow(null, namespace), asked);
   const [first, ...others] = Array.from({ length: 5 }, () => hold('shop'));
   expect(others.map(({ refused }) => refused?.type)).toEqual([undefined, undefined, undefined, 'prompts_too_large']);
   expect(hold('bank').refused).toBeNull();
   first?.[Symbol.dispose]();
   expect(hold('shop').refused).toBeNull();
+});
+
+test('what requests send counts as long as they go on, and not towards what a run keeps', () => {
+  const room = createPromptRoom(5_000);
+  const top = runBelow(null);
+  for (let at = 0; at < 40_000; at++) room.hold(top, { raw: null, sends: 2_000 })[Symbol.dispose]();
+  const first = room.hold(top, { raw: null, sends: 2_000 });
+  expect(first.refused).toBeNull();
+  expect(room.hold(top, { raw: null, sends: 2_000 }).refused).toMatchObject({ type: 'prompts_too_large' });
 });

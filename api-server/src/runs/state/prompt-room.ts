@@ -8,9 +8,15 @@ interface HeldPrompt extends Disposable {
   refused: Failure | null;
 }
 
-/** The prompts of steps that go on, which may wait for people by the thousand. */
+/** A prompt, which its row keeps too, or the characters of a request, which nothing keeps. */
+interface Asked {
+  raw: RawResponse | null;
+  sends?: number;
+}
+
+/** The prompts and requests of steps that go on, which may wait for people, or for silent servers, by the thousand. */
 export interface PromptRoom {
-  hold(run: ActiveRun, raw: RawResponse | null): HeldPrompt;
+  hold(run: ActiveRun, asked: Asked): HeldPrompt;
   /** Characters of all that are held. */
   chars(): number;
 }
@@ -32,10 +38,10 @@ export function refusePrompt(run: ActiveRun, chars: number): Failure | null {
 
 const TOO_LARGE = failure(
   'prompts_too_large',
-  'the prompts of this run and its sub-runs, or of all runs of its namespace, that go on hold too much memory',
+  'the prompts and requests of this run and its sub-runs, or of all runs of its namespace, that go on hold too much memory',
 );
 
-/** Of a prompt in memory: where it is asked, and in its row. */
+/** In memory: where it is asked, and in its row or its connection. */
 const COPIES = 2;
 
 /** Runs of one namespace hold as much as so many together. */
@@ -47,10 +53,10 @@ export function createPromptRoom(maxOfRun: number): PromptRoom {
   const held = new WeakMap<ActiveRun, number>();
   const ofNamespaces = new Map<string, number>();
   return {
-    hold: (run, raw) => {
+    hold: (run, { raw, sends = 0 }) => {
       const top = topOf(run);
       const chars = raw === null ? 0 : JSON.stringify(raw).length;
-      const size = COPIES * chars;
+      const size = COPIES * (chars + sends);
       const { namespace } = top;
       const own = () => held.get(top) ?? 0;
       const theirs = () => (namespace === null ? 0 : (ofNamespaces.get(namespace) ?? 0));

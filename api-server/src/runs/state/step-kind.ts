@@ -80,6 +80,8 @@ export interface Prepared {
   model: string | null;
   promptHash: string | null;
   raw: RawResponse | null;
+  /** Characters that it sends beside `raw`, in memory while the step goes on and not stored. */
+  sends?: number;
   /** Stored in the transaction of the step's start. */
   withStart?(step: StepExecution): Write[];
   /** True where the step handles its `timeout_seconds` itself. */

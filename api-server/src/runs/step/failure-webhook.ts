@@ -2,12 +2,14 @@ import type { Step } from '@signalbox/crds';
 import { withDeadline } from '../state/deadline.ts';
 import { stopReason } from '../state/stopped.ts';
 import { authorOf } from '../state/active-run.ts';
-import type { AuthorHttp } from '../state/executor.ts';
+import type { AuthorHttp, Failure } from '../state/executor.ts';
 import { noteMissing } from '../prompt/blanks.ts';
-import type { PipelineEnv, Rendering } from '../prompt/rendering.ts';
-import { renderRequest } from '../prompt/request.ts';
+import { oneAtATime } from '../prompt/one-at-a-time.ts';
+import { type PipelineEnv, type Rendering, textRoom } from '../prompt/rendering.ts';
+import { charsOf, renderRequest } from '../prompt/request.ts';
 import { runValues } from '../prompt/run-values.ts';
 import type { StepError } from '../state/model.ts';
+import type { PromptRoom } from '../state/prompt-room.ts';
 import { shownUrl, type TriedRequest } from '../state/step-parts.ts';
 import type { StepContext } from '../state/step-context.ts';
 import { ownerOf, type Templates } from '../prompt/templates.ts';
@@ -17,6 +19,7 @@ export interface FailureWebhookDeps {
   templates: Templates;
   env: PipelineEnv;
   http: AuthorHttp;
+  prompts: PromptRoom;
   now(): number;
 }
 
@@ -30,23 +33,15 @@ const TIMEOUT_MS = 10_000;
 /** Calls a failed step's `on_failure.webhook` once; what comes of it changes nothing. Null where nothing was sent. */
 export async function callFailureWebhook(
   deps: FailureWebhookDeps,
-  { run, step, name, locals }: Failed,
+  failed: Failed,
   error: StepError,
 ): Promise<{ times: Times; request: TriedRequest; error?: string } | null> {
-  const hook = typeof step.on_failure === 'string' ? undefined : step.on_failure.webhook;
-  if (!hook) return null;
-  const said = { run_id: run.id, pipeline: run.pipeline.name, step_name: name, error };
-  const rendering: Rendering = {
-    ...deps,
-    values: runValues(run, deps.now(), { ...locals, error }),
-    owner: ownerOf(run),
-    missing: noteMissing('on_failure.webhook', { run, name }),
-  };
-  const request = await renderRequest({ ...hook, method: 'POST' }, rendering, said);
-  if (!request.ok) {
-    note(run.journal, name, `on_failure.webhook was not called: ${request.message}`);
-    return null;
-  }
+  const { run, name } = failed;
+  const request = await renderHook(deps, failed, error);
+  if (!request) return null;
+  if (!request.ok) return notCalled(run.journal, name, request);
+  using held = deps.prompts.hold(run, { raw: null, sends: charsOf(request.value) });
+  if (held.refused) return notCalled(run.journal, name, held.refused);
   const startedAt = deps.now();
   const timeout = `no answer within ${TIMEOUT_MS / 1000} s`;
   using deadline = withDeadline({ after: TIMEOUT_MS, why: 'call_timeout', message: timeout });
@@ -57,6 +52,25 @@ export async function callFailureWebhook(
   const outcome = why === null ? `answered ${tried.status}` : `failed: ${why}`;
   note(run.journal, name, `on_failure.webhook ${outcome}`);
   return { times: [startedAt, deps.now()], request: tried, ...(why !== null && { error: why }) };
+}
+
+async function renderHook(deps: FailureWebhookDeps, { run, step, name, locals }: Failed, error: StepError) {
+  const hook = typeof step.on_failure === 'string' ? undefined : step.on_failure.webhook;
+  if (!hook) return null;
+  const said = { run_id: run.id, pipeline: run.pipeline.name, step_name: name, error };
+  const rendering: Rendering = {
+    ...deps,
+    values: runValues(run, deps.now(), { ...locals, error }),
+    owner: ownerOf(run),
+    room: textRoom(),
+    missing: noteMissing('on_failure.webhook', { run, name }),
+  };
+  return oneAtATime(run, () => renderRequest({ ...hook, method: 'POST' }, rendering, said));
+}
+
+function notCalled(journal: StepContext['run']['journal'], name: string, { message }: Failure): null {
+  note(journal, name, `on_failure.webhook was not called: ${message}`);
+  return null;
 }
 
 function note(journal: StepContext['run']['journal'], name: string, message: string): void {

@@ -1,6 +1,5 @@
 import { failure, type Failure } from '../state/executor.ts';
 import type { ActiveRun } from '../state/active-run.ts';
-import type { PromptRoom } from '../state/prompt-room.ts';
 import { stopReason, type Stopped } from '../state/stopped.ts';
 import { withDeadline } from '../state/deadline.ts';
 import { overBudget } from '../cost/budget.ts';
@@ -27,7 +26,6 @@ import { evaluateWhen } from '../prompt/when.ts';
 export interface StepDeps extends EvidenceDeps {
   kinds: ReadonlyMap<string, StepKind>;
   store: RunWrites;
-  prompts: PromptRoom;
   /** Writes what the run has pending and these, durably; waits through a full disk. */
   flush(run: ActiveRun, writes: Write[]): Promise<void>;
   /** Keeps the artifacts of an ended step. */
@@ -51,7 +49,7 @@ export async function runStep(deps: StepDeps, ctx: StepContext): Promise<StepOut
   const condition = await evaluateWhen(deps, ctx, ctx.step.when);
   if (condition === 'skip') return skipped(deps, ctx);
   const known = condition === 'run' ? await prepare(deps, ctx) : condition;
-  using held = deps.prompts.hold(ctx.run, known.ok ? known.raw : null);
+  using held = deps.prompts.hold(ctx.run, known.ok ? known : { raw: null });
   // A resumed one may have asked people already.
   const prepared = (!ctx.run.inFlight.has(ctx.name) && held.refused) || known;
   const begun = await begin(deps, ctx, prepared.ok ? prepared : null);

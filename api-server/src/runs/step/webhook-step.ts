@@ -2,8 +2,9 @@ import type { Author } from '../../definitions/tenants.ts';
 import { authorOf } from '../state/active-run.ts';
 import type { HttpCall, AuthorHttp, HttpReply } from '../state/executor.ts';
 import { noteMissing, refuseBlanks } from '../prompt/blanks.ts';
-import type { PipelineEnv } from '../prompt/rendering.ts';
-import { parseBody, renderRequest } from '../prompt/request.ts';
+import { oneAtATime } from '../prompt/one-at-a-time.ts';
+import { type PipelineEnv, textRoom } from '../prompt/rendering.ts';
+import { charsOf, parseBody, renderRequest } from '../prompt/request.ts';
 import { runValues } from '../prompt/run-values.ts';
 import {
   noFacts,
@@ -32,8 +33,9 @@ export function webhookStep(deps: WebhookStepDeps): StepKind {
       const step = ctx.step as Extract<AnyStep, { executor: 'webhook' }>;
       const values = runValues(ctx.run, deps.now(), ctx.locals);
       const missing = noteMissing('the request', ctx);
-      const rendering = { templates: deps.templates, env: deps.env, values, missing, owner: ownerOf(ctx.run) };
-      const request = await renderRequest(step, rendering);
+      const { templates, env } = deps;
+      const rendering = { templates, env, values, missing, owner: ownerOf(ctx.run), room: textRoom() };
+      const request = await oneAtATime(ctx.run, () => renderRequest(step, rendering));
       if (!request.ok) return request;
       const refused = refuseBlanks(ctx);
       if (refused) return refused;
@@ -43,6 +45,7 @@ export function webhookStep(deps: WebhookStepDeps): StepKind {
         model: null,
         promptHash: null,
         raw: null,
+        sends: charsOf(request.value),
         perform: (attempt) => send(deps, { ...request.value, ...authorOf(ctx.run) }, { attempt, run: ctx.run }),
       };
     },
