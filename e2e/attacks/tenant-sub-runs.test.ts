@@ -17,13 +17,13 @@ afterAll(() => scratch.remove());
 const tokenOf = (name: string) => `token-of-${name}-for-the-test`;
 const ASK = { name: 'ask', executor: 'human', prompt_template: 'Go on?', timeout_seconds: 3_600 };
 /** Starts a pipeline so many times at once. */
-const each = (pipeline: string, times: number) => ({
+const each = (pipeline: string, times: number, context = {}) => ({
   name: 'each',
   fan_out: {
     over: JSON.stringify(Array.from({ length: times }, (_, at) => at)),
     max_items: times,
     max_parallel: times,
-    step: { executor: 'pipeline', pipeline },
+    step: { executor: 'pipeline', pipeline, context },
   },
 });
 
@@ -147,4 +147,24 @@ test('sub-runs of a tenant that wait for their own pipeline leave the places of 
   await waitFor(async () => (await total('leaf')) === 150, { what: 'the sub-runs' });
   expect((await alert('single', 'First')).status).toBe(202);
   expect((await alert('single', 'Second')).status).toBe(202);
+});
+
+test('long fields of sub-runs leave the list of runs short, and no team is long', async () => {
+  const looks = { name: 'call', executor: 'webhook', url: 'http://127.0.0.1:1/', when: 'false' };
+  const vars = { t: 'x'.repeat(60_000) };
+  const long = '{{vars.t}}'.repeat(6);
+  await start('fields', {
+    shop: {
+      top: { vars, steps: [each('leaf', 50, { severity: long, labels: { note: long } })] },
+      leaf: { steps: [looks] },
+    },
+    ops: { own: { vars, steps: [each('mine', 50, { team: long })] }, mine: { steps: [looks] } },
+  });
+  await alert('top');
+  const { run } = await alert('own');
+  await waitFor(async () => (await total('leaf')) === 50, { what: 'the sub-runs' });
+  const ended = async () => (await read<{ status: string }>(`/runs/${run}`)).status === 'failed';
+  await waitFor(ended, { what: 'the run of the operator', timeoutMs: 5_000 });
+  expect(await total('mine')).toBe(0);
+  expect(JSON.stringify(await read('/runs?limit=200')).length).toBeLessThan(100_000);
 });

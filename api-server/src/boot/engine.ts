@@ -21,7 +21,7 @@ import { createEngine, type Engine, type EngineDeps } from '../runs/run/engine.t
 import type { EventHub } from '../runs/state/events.ts';
 import { type AgentBackend, failure } from '../runs/state/executor.ts';
 import type { PriceOf } from '../runs/cost/cost.ts';
-import type { ModelLabel } from '../runs/cost/model-label.ts';
+import type { MetricLabels } from '../runs/evidence/step-execution.ts';
 import { humanStep } from '../runs/human/human-step.ts';
 import { newId } from '../runs/state/ids.ts';
 import type { ConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
@@ -46,7 +46,7 @@ import { runWrites } from '../store/tables/run-store.ts';
 import { enterGroup } from '../store/tables/replicas/shared-concurrency.ts';
 import type { Uses } from '../versions/uses.ts';
 
-export interface EngineParts {
+export interface EngineParts extends MetricLabels {
   config: Config;
   logs: Logs;
   failpoints: Failpoints;
@@ -68,7 +68,6 @@ export interface EngineParts {
   /** False where other replicas may own the runs of this process; absent without other replicas. */
   holds?: (() => boolean) | undefined;
   priceOf: PriceOf;
-  modelLabel?: ModelLabel;
   /** Additional writes of the transaction that ends a run. */
   endWrites?: EngineDeps['endWrites'];
   traceRun?: EngineDeps['traceRun'];
@@ -178,6 +177,7 @@ function stepDeps(
     uses,
     priceOf,
     modelLabel,
+    teamLabel,
     failpoints,
     holds,
     artifacts,
@@ -216,6 +216,7 @@ function stepDeps(
     },
     priceOf,
     ...(modelLabel && { modelLabel }),
+    ...(teamLabel && { teamLabel }),
     store: runWrites,
     now,
     newId,

@@ -20,7 +20,8 @@ import { createApprovalRight } from './approval-right.ts';
 import { createBackends } from './engine.ts';
 import type { ServiceOptions } from './options.ts';
 import { boundedModels } from '../runs/cost/model-label.ts';
-import { countedModels } from '../store/db/counters.ts';
+import { boundedTeams } from '../runs/cost/team-label.ts';
+import { countedModels, countedTeams } from '../store/db/counters.ts';
 import { createPricing } from './parts/pricing.ts';
 import { shareRegistry } from './parts/share-registry.ts';
 import { wireVersions } from './parts/versions.ts';
@@ -74,6 +75,7 @@ export async function layFoundation(options: ServiceOptions) {
     concurrencyGroups: createConcurrencyGroups(),
     pricing: createPricing(config.pricing, logs.log),
     modelLabel: boundedModels(await countedModels(database.db)),
+    teamLabel: boundedTeams([...(await countedTeams(database.db)), ...Object.keys(config.pricing?.teamBudgets ?? {})]),
     calibration: wireCalibration(config, database),
     versions: wireVersions({ database, log: logs.log, ask: gatewayAgent(config.executors.gateway) }),
     /** `leads`: this process is the leader, which does the jobs that only one replica may do. */

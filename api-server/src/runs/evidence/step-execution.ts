@@ -12,6 +12,7 @@ import type {
   TrustReport,
 } from '../state/model.ts';
 import type { ModelLabel } from '../cost/model-label.ts';
+import type { TeamLabel } from '../cost/team-label.ts';
 import type { Counter } from '../state/records.ts';
 import { stepCounters } from '../state/rollups.ts';
 import type { StepContext } from '../state/step-context.ts';
@@ -171,11 +172,17 @@ const costsOf = ({ executor }: StepExecution, costs: CostPart[]): Pick<RawRespon
 const rawOf = (asked: RawResponse | null, more: RawResponse): RawResponse | null =>
   asked === null && Object.keys(more).length === 0 ? null : { ...asked, ...more };
 
+/** Names in metrics; as they are where absent. */
+export interface MetricLabels {
+  modelLabel?: ModelLabel;
+  teamLabel?: TeamLabel;
+}
+
 /** What the end of a step adds to the metrics. */
 export function endCounters(
   { run, costs: spent }: Pick<Begun, 'run' | 'costs'>,
   ended: EndedStep,
-  modelLabel: ModelLabel = (model) => model,
+  { modelLabel = (model) => model, teamLabel = ({ team }) => team }: MetricLabels,
 ): Counter[] {
   const used = (ended.inputTokens ?? 0) + (ended.outputTokens ?? 0);
   const limited =
@@ -184,7 +191,8 @@ export function endCounters(
       : [{ metric: NAMESPACE_TOKENS, labels: [run.namespace, monthOf(ended.completedAt)], value: used }];
   if (run.stage !== 'production') return limited;
   const costs = spent.map((part) => ({ ...part, model: modelLabel(part.model) }));
-  const counters = stepCounters({ ...ended, model: modelLabel(ended.model) }, costs);
-  const paid = costCounters({ pipeline: run.pipeline.name, team: run.team, at: ended.completedAt }, costs);
+  const team = teamLabel(run);
+  const counters = stepCounters({ ...ended, team, model: modelLabel(ended.model) }, costs);
+  const paid = costCounters({ pipeline: run.pipeline.name, team, at: ended.completedAt }, costs);
   return [...counters, ...paid, ...limited];
 }

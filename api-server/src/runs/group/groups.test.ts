@@ -184,6 +184,30 @@ test('a sub-run inherits the team, and testing runs start only testing runs', as
   expect((await world.run('p')).children[0]).toMatchObject({ team: 'payments', stage: 'testing' });
 });
 
+test.each([
+  ['{{labels.none}}', '1 to 64 characters, and this one has 0'],
+  ['{{vars.long}}', '1 to 64 characters, and this one has 65'],
+])('a step starts no sub-run of the team %s', async (team, message) => {
+  const parent = `${PARENT.replace('team: ops', `team: "${team}"`)}vars: {long: ${'x'.repeat(65)}}\n`;
+  await make({ pipelines: [parent, CHILD], agents: { work: () => sure(0.8) } });
+  const run = await world.run('p');
+  const error = { type: 'template_failed', message: `context.team: a team has ${message}` };
+  expect(run.step('call')).toMatchObject({ status: 'failed', error });
+  expect(run.children).toEqual([]);
+});
+
+test('fields of a sub-run are cut as those of an alert, and its log says so', async () => {
+  const long = '"{{#each vars.many}}{{this}}{{/each}}"';
+  const parent = `${PARENT.replace('labels: {service: "{{labels.service}}-db"}', `severity: ${long}, summary: ${long}, labels: {service: ${long}}`)}vars: {many: [${Array.from({ length: 200 }, () => 'x'.repeat(100)).join()}]}\n`;
+  await make({ pipelines: [parent, CHILD], agents: { work: () => sure(0.8) } });
+  const [child] = (await world.run('p')).children;
+  const { run, events } = await world.ended(child?.id ?? '');
+  const cut = /^x+… \[cut from 20000 bytes\]$/;
+  expect(run).toMatchObject({ severity: expect.stringMatching(cut), summary: expect.stringMatching(cut) });
+  expect([run.severity?.length, run.summary?.length]).toEqual([expect.closeTo(240, -2), expect.closeTo(8_170, -2)]);
+  expect(events).toContain('fields_cut');
+});
+
 test('a suspended pipeline is not started by a step either', async () => {
   await make({ pipelines: [PARENT, `${CHILD}suspend: true\n`], agents: { work: () => sure(0.8) } });
   const run = await world.run('p');

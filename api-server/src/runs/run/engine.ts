@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { activate } from './activate.ts';
 import type { ActiveRun, Slot } from '../state/active-run.ts';
 import { stopReason, Stopped, TakenOver } from '../state/stopped.ts';
-import { cutFields } from '../state/field-sizes.ts';
+import { noteCutFields } from '../state/field-sizes.ts';
 import { heldBytes } from '../state/held.ts';
 import type { Capacity } from './capacity.ts';
 import { finish, flush, giveUp, type EndingDeps } from './ending.ts';
@@ -282,11 +282,11 @@ function mustWait({ capacity, concurrencyGroups }: EngineDeps, { id, concurrency
   return isFull || (concurrencyGroup !== null && !concurrencyGroups.tryTake(concurrencyGroup, id));
 }
 
-function say({ journal, pipeline, context }: ActiveRun, event: string, word: string): void {
+function say(run: ActiveRun, event: string, word: string): void {
+  const { journal, pipeline, context } = run;
   const said = { pipeline: pipeline.name, source: context.source };
   journal.add('info', event, `run of ${pipeline.name} ${word}`, said);
-  const fields = event === 'run_started' ? cutFields(context) : [];
-  if (fields.length > 0) journal.add('warn', 'fields_cut', `too long and cut: ${fields.join(', ')}`, { fields });
+  if (event === 'run_started') noteCutFields(run);
 }
 
 /** Notes a resumed run before it goes on. */

@@ -2,7 +2,7 @@ import type { SubContext } from '@signalbox/crds';
 import { failure, type Failure } from '../state/executor.ts';
 import { noteMissing, refuseBlanks } from '../prompt/blanks.ts';
 import { oneAtATime } from '../prompt/one-at-a-time.ts';
-import { renderJson, textRoom } from '../prompt/rendering.ts';
+import { renderJson, templateFailure, textRoom } from '../prompt/rendering.ts';
 import { runValues } from '../prompt/run-values.ts';
 import { noFacts, type Performed, plainAnswer, type StepKind } from '../state/step-kind.ts';
 import type { AnyStep, StepContext } from '../state/step-context.ts';
@@ -69,7 +69,18 @@ async function renderContext(
     missing: noteMissing('the context', { run, name }),
   };
   const rendered = await oneAtATime(run, () => renderJson(step.context ?? {}, rendering));
-  return rendered.ok ? { ok: true, value: rendered.value as SubContext } : rendered;
+  if (!rendered.ok) return rendered;
+  const value = rendered.value as SubContext;
+  return refuseTeam(value) ?? { ok: true, value };
+}
+
+/** As of the team of a schedule: lists and metrics have it of every run. */
+const MAX_TEAM = 64;
+
+function refuseTeam({ team }: SubContext): Failure | null {
+  if (team === undefined || (team.length > 0 && team.length <= MAX_TEAM)) return null;
+  const msg = `a team has 1 to ${MAX_TEAM} characters, and this one has ${team.length}`;
+  return templateFailure({ msg }, 'context.team');
 }
 
 function toPerformed({ runId, status, trust, message, outputs }: ChildOutcome): Performed {

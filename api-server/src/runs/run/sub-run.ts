@@ -9,6 +9,7 @@ import { stopReason } from '../state/stopped.ts';
 import { untilAnswered } from '../state/until-answered.ts';
 import { finish, type EndingDeps } from './ending.ts';
 import type { EventHub } from '../state/events.ts';
+import { fitFields, noteCutFields } from '../state/field-sizes.ts';
 import { enterConcurrencyGroup, concurrencyGroupOf, type ConcurrencyGroups } from './concurrency-groups.ts';
 import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
 import { charsOf, LEFT_OUT, roomTogether } from '../state/held.ts';
@@ -180,11 +181,12 @@ async function create(deps: SubRunDeps, request: ChildRequest, { id, pipeline, .
   run.journal.add('info', 'run_started', `run of ${pipeline.name} started by ${parent.pipeline.name}`, {
     parent_run_id: parent.id,
   });
+  noteCutFields(run);
   return run;
 }
 
 function childContext(context: TriggerContext, over: SubContext, pipeline: string): TriggerContext {
-  return {
+  return fitFields({
     ...context,
     source: 'pipeline',
     pipeline,
@@ -194,7 +196,7 @@ function childContext(context: TriggerContext, over: SubContext, pipeline: strin
     metadata: { ...context.metadata, ...over.metadata },
     fingerprint: null,
     raw: null,
-  };
+  });
 }
 
 /** The limit of a pipeline holds for sub-runs too: `reject` fails them, the others wait. */

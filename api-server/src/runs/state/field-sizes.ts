@@ -1,3 +1,4 @@
+import type { ActiveRun } from './active-run.ts';
 import type { TriggerContext } from './model.ts';
 
 /** Bytes of UTF-8 that are kept of each field of an alert; a longer one is cut and says so. */
@@ -29,6 +30,12 @@ export function fitFields(context: TriggerContext): TriggerContext {
     fitted.annotations === annotations &&
     fitted.metadata === context.metadata;
   return isSame ? context : { ...context, ...fitted };
+}
+
+/** Says in the log of a run which of its fields were cut. */
+export function noteCutFields({ journal, context }: Pick<ActiveRun, 'journal' | 'context'>): void {
+  const fields = cutFields(context);
+  if (fields.length > 0) journal.add('warn', 'fields_cut', `too long and cut: ${fields.join(', ')}`, { fields });
 }
 
 /** Names of the fields that were cut. */

@@ -7,7 +7,6 @@ import { gatherEvidence, type EvidenceDeps, type Gathered } from '../evidence/ev
 import { callFailureWebhook } from './failure-webhook.ts';
 import { confidenceAlone, gate, type GateRule } from '../evidence/gate.ts';
 import type { EndedStep, RawResponse, StepError, StepExecution, StepStatus, TrustReport } from '../state/model.ts';
-import type { ModelLabel } from '../cost/model-label.ts';
 import type { Counter, RunWrites, Write } from '../state/records.ts';
 import { countUse } from './attempt-use.ts';
 import { notePart, noteAttempt } from './step-times.ts';
@@ -17,21 +16,27 @@ import { retryDelay } from './retry.ts';
 import { noteEnd, noteSkip } from './step-notes.ts';
 import { endSpan, startSpan } from './step-span.ts';
 import type { Answer, Performed, Prepared, StepKind } from '../state/step-kind.ts';
-import { endCounters, endedStep, startedStep, stepOf, type Begun, type Ending } from '../evidence/step-execution.ts';
+import {
+  endCounters,
+  endedStep,
+  startedStep,
+  stepOf,
+  type Begun,
+  type Ending,
+  type MetricLabels,
+} from '../evidence/step-execution.ts';
 import type { AnyStep, StepContext } from '../state/step-context.ts';
 import { goesOnAlone } from '../state/workers.ts';
 import { withWarnings } from '../evidence/warnings.ts';
 import { evaluateWhen } from '../prompt/when.ts';
 
-export interface StepDeps extends EvidenceDeps {
+export interface StepDeps extends EvidenceDeps, MetricLabels {
   kinds: ReadonlyMap<string, StepKind>;
   store: RunWrites;
   /** Writes what the run has pending and these, durably; waits through a full disk. */
   flush(run: ActiveRun, writes: Write[]): Promise<void>;
   /** Keeps the artifacts of an ended step. */
   keepArtifacts(run: ActiveRun, stepName: string, templates: Record<string, string>): Promise<void>;
-  /** Models as labels of metrics; as they are where absent. */
-  modelLabel?: ModelLabel;
   /** Hears of every step that ended. */
   noteUse(step: EndedStep): void;
   newId(now: number): string;
@@ -279,7 +284,7 @@ function ended(deps: StepDeps, begun: Begun, known: Ending, more: Counter[] = []
   const ending = withWarnings(begun, known);
   noteEnd(begun, ending);
   const step = endedStep(begun, ending, completedAt);
-  const counters = deps.store.addCounters([...endCounters(begun, step, deps.modelLabel), ...more]);
+  const counters = deps.store.addCounters([...endCounters(begun, step, deps), ...more]);
   begun.run.pending.push(deps.store.endStep(step), counters);
   deps.noteUse(step);
   endSpan(begun, ending);

@@ -58,8 +58,8 @@ test('a row that was not counted is named with both numbers', async () => {
   const who = ['checkout', 'conclude', 'gateway', 'investigator', 'demo'];
   expect(await checkRollUps(store.database.db)).toEqual([
     { metric: 'pipeline_steps_total', labels: [...who, 'completed'], counted: 1, rolledUp: 0 },
-    { metric: 'pipeline_tokens_total', labels: ['', 'checkout', 'conclude', 'input'], counted: 10, rolledUp: 0 },
-    { metric: 'pipeline_tokens_total', labels: ['', 'checkout', 'conclude', 'output'], counted: 5, rolledUp: 0 },
+    { metric: 'pipeline_tokens_total', labels: ['checkout', 'conclude', 'input'], counted: 10, rolledUp: 0 },
+    { metric: 'pipeline_tokens_total', labels: ['checkout', 'conclude', 'output'], counted: 5, rolledUp: 0 },
   ]);
 });
 

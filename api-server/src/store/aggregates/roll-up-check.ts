@@ -87,8 +87,8 @@ async function countSteps(db: Kysely<Tables>): Promise<Counter[]> {
   );
 }
 
-/** By step: a row has the sum of all that was asked for it, which count under names of their own. */
-const TOKENS_BY = ['team', 'pipeline_name', 'step_name'] as const;
+/** By step: a row has the sum of all that was asked for it, which count under names of their own. Not by team, as not by model. */
+const TOKENS_BY = ['pipeline_name', 'step_name'] as const;
 
 async function countTokens(db: Kysely<Tables>): Promise<Counter[]> {
   const rows = await endedSteps(db)
@@ -100,7 +100,7 @@ async function countTokens(db: Kysely<Tables>): Promise<Counter[]> {
     rows.flatMap((row) =>
       (['input', 'output'] as const).map((direction) => ({
         metric: TOKENS,
-        labels: [label(row.team), label(row.pipeline_name), label(family(row.step_name)), direction],
+        labels: [label(row.pipeline_name), label(family(row.step_name)), direction],
         value: Number(row[direction] ?? 0),
       })),
     ),
@@ -112,7 +112,7 @@ const TOKENS = 'pipeline_tokens_total';
 
 /** A roll-up under the labels by which the rows are counted. */
 function comparable({ metric, labels, value }: Counter): Counter {
-  if (metric === TOKENS) return { metric, value, labels: [...labels.slice(0, 3), ...labels.slice(-1)] };
+  if (metric === TOKENS) return { metric, value, labels: [...labels.slice(1, 3), ...labels.slice(-1)] };
   return { metric, value, labels: metric === STEPS ? labels.toSpliced(MODEL_OF_STEPS, 1) : labels };
 }
 

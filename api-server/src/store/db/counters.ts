@@ -73,7 +73,12 @@ export function createCounterReader(reader: () => Kysely<Tables>): () => AsyncIt
 export const MODEL_OF_STEPS = 4;
 
 /** The models that have series. */
-export async function countedModels(db: Kysely<Tables>): Promise<Set<string>> {
-  const rows = await db.selectFrom('counters').select('labels').where('metric', '=', 'pipeline_steps_total').execute();
-  return new Set(rows.map(({ labels }) => (JSON.parse(labels) as string[])[MODEL_OF_STEPS] ?? ''));
+export const countedModels = (db: Kysely<Tables>) => counted(db, 'pipeline_steps_total', MODEL_OF_STEPS);
+
+/** The teams that have series. */
+export const countedTeams = (db: Kysely<Tables>) => counted(db, 'pipeline_tokens_total', 0);
+
+async function counted(db: Kysely<Tables>, metric: string, label: number): Promise<Set<string>> {
+  const rows = await db.selectFrom('counters').select('labels').where('metric', '=', metric).execute();
+  return new Set(rows.map(({ labels }) => (JSON.parse(labels) as string[])[label] ?? ''));
 }

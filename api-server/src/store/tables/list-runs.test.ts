@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openTestStore, type TestStore } from '../../web/fixtures/store.ts';
-import { lastStatuses } from './list-runs.ts';
+import { lastStatuses, listRuns } from './list-runs.ts';
 
 let store: TestStore;
 beforeEach(async () => {
@@ -26,4 +26,12 @@ test('so many pipelines as a page has are one statement', async () => {
   await store.addRun(1, { pipeline_name: 'pipeline-149' });
   const names = Array.from({ length: 150 }, (_, at) => `pipeline-${at}`);
   expect([...(await lastStatuses(store.database.db, names, 12)).keys()]).toEqual(['pipeline-149']);
+});
+
+test('lists cut long fields of runs that are stored', async () => {
+  const long = 'x'.repeat(100_000);
+  await store.addRun(1, { team: long, severity: long, summary: long, error_message: long });
+  const { runs } = await listRuns(store.database.db, { team: long }, { limit: 1, offset: 0 });
+  const cut = `${'x'.repeat(299)}…`;
+  expect(runs).toMatchObject([{ team: cut, severity: cut, summary: cut, error: { message: cut } }]);
 });

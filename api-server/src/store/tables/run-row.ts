@@ -66,10 +66,12 @@ const LISTED = new Set([...LISTED_AT_START, ...END_COLUMNS, 'seq' as const, 'wai
 /** Everything but the two large columns, which no list shows. */
 export const RUN_COLUMNS = [...[...LISTED].map((column) => `runs.${column}` as const), MARK, ...ATTENTION] as const;
 
-/** Characters of a summary, and of a reason, that lists show. */
+/** Characters of each of these that lists show. */
 const LISTED_TEXT = 300;
+const SHORTENED = ['team', 'severity', 'summary', 'error_message'] as const;
+const IN_LISTS = new Set<string>(SHORTENED.map((column) => `runs.${column}`));
 
-const shortened = (column: 'summary' | 'error_message') => {
+const shortened = (column: (typeof SHORTENED)[number]) => {
   const text = sql.ref(`runs.${column}`);
   return sql<string | null>`case when length(${text}) > ${sql.lit(LISTED_TEXT)}
     then substr(${text}, 1, ${sql.lit(LISTED_TEXT - 1)}) || '…' else ${text} end`.as(column);
@@ -77,9 +79,8 @@ const shortened = (column: 'summary' | 'error_message') => {
 
 /** The same for lists: a long text is cut where it is read, so that no list grows with what senders and agents wrote. */
 export const LIST_COLUMNS = [
-  ...RUN_COLUMNS.filter((column) => column !== 'runs.summary' && column !== 'runs.error_message'),
-  shortened('summary'),
-  shortened('error_message'),
+  ...RUN_COLUMNS.filter((column) => typeof column !== 'string' || !IN_LISTS.has(column)),
+  ...SHORTENED.map(shortened),
 ] as const;
 
 export type RunColumns = Omit<
