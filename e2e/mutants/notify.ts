@@ -10,10 +10,10 @@ export const NOTIFY = [
     'await finish(deps, run, { status',
     'await finish({ ...deps, endWrites: () => [] }, run, { status',
   ]),
-  ...mutantsOf('notify', 'api-server/src/runs/run/engine.ts', ANNOUNCED, [
+  ...mutantsOf('notify', 'api-server/src/runs/run/take-up.ts', ANNOUNCED, [
     'a run that a restart ends is not announced',
-    'finish(ending, run, restored.outcome)',
-    'finish({ ...ending, endWrites: () => [] }, run, restored.outcome)',
+    'finish(deps, run, restored.outcome)',
+    'finish({ ...deps, endWrites: () => [] }, run, restored.outcome)',
   ]),
   ...mutantsOf('notify', `${NOTIFY_DIR}/plan.ts`, ANNOUNCED, [
     'a run that ends without a step is not announced',

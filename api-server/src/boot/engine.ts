@@ -184,7 +184,7 @@ function stepDeps(
     tenants,
   }: EngineParts,
   kinds: Map<string, StepKind>,
-): Omit<StepDeps, 'flush' | 'prompts'> {
+): Omit<StepDeps, 'flush' | 'prompts' | 'answers'> {
   const outward = <A extends unknown[], R>(name: string, call: (...args: A) => Promise<R>) =>
     surround(failpoints, name, asked(holds, call));
   const http = outward('http', tenantHttp(config.security.egressAllow, tenants.egressAllowOf));

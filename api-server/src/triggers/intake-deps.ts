@@ -32,8 +32,8 @@ export interface IntakeDeps<Tx> {
   definitionKept(hash: string): void;
   /** The results that a rerun starts with. */
   insertPrior?(tx: Tx, runId: string, request: RunRequest): Promise<void>;
-  /** Whether the runs that have not ended leave no memory for another one. */
-  isFull?(): boolean;
+  /** Whether the runs that have not ended leave no memory for another one of a namespace; null for the operator. */
+  isFull?(namespace: string | null): boolean;
   /** Absent where no namespace has limits. */
   tenantLoad?: TenantLoad<Tx>;
   capacity: Capacity;

@@ -1,3 +1,4 @@
+import { limitedNamespace } from '@signalbox/crds';
 import { fitFields } from '../runs/state/field-sizes.ts';
 import type { ConcurrencyGroup } from '../runs/state/concurrency-group.ts';
 import { newRunRow, rawOnce, type RunRequest } from '../runs/state/new-run.ts';
@@ -113,7 +114,7 @@ async function overLimitOf<Tx>(
   { pipeline }: RunRequest,
   { plans, now }: { plans: readonly Plan[]; now: number },
 ): Promise<string | null> {
-  if (isFull?.()) return NO_MEMORY;
+  if (isFull?.(limitedNamespace(pipeline.standing))) return NO_MEMORY;
   const started = plans.filter(({ duplicate, overLimit }) => duplicate === null && overLimit === null);
   const { namespace } = pipeline.standing;
   const also = started.filter(({ request }) => request.pipeline.standing.namespace === namespace).length;

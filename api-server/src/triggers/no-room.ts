@@ -31,4 +31,4 @@ export const noPlace = (pipeline: string, limit: number): string =>
   `pipeline "${pipeline}" lets ${limit} of its runs run at a time (its own concurrency.limit); try again later`;
 
 export const NO_MEMORY =
-  'the runs that have not ended hold as much memory as they may, most of them wait: decide their approvals, or cancel some; try again later';
+  'the runs that have not ended, or those of this namespace, hold as much memory as they may, most of them wait: decide their approvals, or cancel some; try again later';

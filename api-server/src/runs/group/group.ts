@@ -204,6 +204,7 @@ export function closeGroup(deps: StepDeps, group: BegunGroup, { status, error, t
   noteLeftOut(run, step.name, output.branches);
   const view = { status, summary: null, confidence: trust, trust, output, next_step_context: null };
   run.results.set(step.name, heldView(view));
+  deps.answers.note(run, step.name);
   if (report && report.passed !== null) Object.assign(run, { trust: report.trust, threshold: report.threshold });
   const message = error ? `${step.name} ${status}: ${error.message}` : `${step.name} ${status}`;
   const threshold = report ? report.threshold : null;

@@ -30,7 +30,7 @@ export function activate(
     inFlight: new Map(),
     pending: [],
     totals: { inputTokens: 0, outputTokens: 0, cost: null, unpricedSteps: 0, warningCount: 0 },
-    answers: { size: 0 },
+    answers: { size: 0, kept: new Map() },
     below: { tokens: 0, cost: 0 },
     parent,
     blanks: new Map(),

@@ -1,3 +1,5 @@
+import type { Slot } from '../state/active-run.ts';
+
 /** Slots of one process: a run that executes holds one (Orchestration 8, `concurrency.max_runs`). */
 export interface Capacity {
   readonly max: number;
@@ -55,5 +57,21 @@ export function createCapacity(max: number): Capacity {
         waiting.push(give);
         signal.addEventListener('abort', leave, { once: true });
       }),
+  };
+}
+
+/** A slot of the process's capacity, held from the start or not. Giving back twice gives back once. */
+export function slotOf(capacity: Capacity, heldNow: boolean): Slot {
+  let holds = heldNow;
+  return {
+    giveBack: () => {
+      if (holds) capacity.release();
+      holds = false;
+    },
+    takeAgain: async (signal) => {
+      if (holds) return;
+      await capacity.take(signal);
+      holds = true;
+    },
   };
 }

@@ -1,20 +1,22 @@
 import { getHeapStatistics } from 'node:v8';
 import { activate } from './activate.ts';
-import type { ActiveRun, Slot } from '../state/active-run.ts';
+import type { ActiveRun } from '../state/active-run.ts';
 import { stopReason, Stopped, TakenOver } from '../state/stopped.ts';
 import { noteCutFields } from '../state/field-sizes.ts';
 import { heldBytes } from '../state/held.ts';
-import type { Capacity } from './capacity.ts';
+import { type Capacity, slotOf } from './capacity.ts';
 import { finish, flush, giveUp, type EndingDeps } from './ending.ts';
-import { enterConcurrencyGroup, concurrencyGroupOf, type ConcurrencyGroups } from './concurrency-groups.ts';
+import { enterConcurrencyGroup, type ConcurrencyGroups } from './concurrency-groups.ts';
 import { isTerminal, type RunStatus } from '../state/model.ts';
 import type { NewRun } from '../state/new-run.ts';
-import { restore, type InterruptedRun } from './resume.ts';
+import type { Interrupted } from './resume.ts';
 import { createPromptRoom } from '../state/prompt-room.ts';
 import { runDeadline } from './run-deadline.ts';
 import { runSequence, type RunOutcome } from './sequence.ts';
+import { createAnswerRoom } from '../step/answer-room.ts';
 import type { StepDeps } from '../step/step.ts';
 import { createStartQueue } from './start-queue.ts';
+import { createTakeUp } from './take-up.ts';
 import type { TraceRun } from '../state/span.ts';
 import { createSubRuns, type SubRunDeps, type SubRuns } from './sub-run.ts';
 
@@ -22,8 +24,8 @@ export interface EngineDeps
   extends
     Omit<EndingDeps, 'turn' | 'now' | 'delay'>,
     Pick<SubRunDeps, 'pipelineNamed' | 'mayCall' | 'readOutcome' | 'enterShared'> {
-  step: Omit<StepDeps, 'flush' | 'prompts'>;
-  readInterrupted(): Promise<InterruptedRun[]>;
+  step: Omit<StepDeps, 'flush' | 'prompts' | 'answers'>;
+  readInterrupted(): Promise<Interrupted[]>;
   /** Asks another process that shares the database to cancel a run; false where it has ended. Absent where none can. */
   cancelElsewhere?(runId: string, by: string): Promise<boolean>;
   /** What is stored of a run that is not active here. */
@@ -40,12 +42,12 @@ type Cancelled = 'cancelled' | 'not_found' | 'ended';
 
 export interface Engine {
   begin(run: NewRun, state: 'running' | 'queued'): void;
-  /** Whether the runs of this process hold so much memory that it takes no further ones. */
-  isFull(): boolean;
+  /** Whether the runs of this process, or those of a namespace, hold so much memory that it takes no further ones; null for the operator. */
+  isFull(namespace: string | null): boolean;
   /** Resumes the runs that an earlier process left; resolves with their number once all have started. */
   resume(): Promise<number>;
   /** Takes up runs that were stored before; one that this process still has goes first. */
-  takeUp(runs: InterruptedRun[]): Promise<void>;
+  takeUp(runs: Interrupted[]): Promise<void>;
   /** Stops all runs where they are and stores nothing: another process has taken them over, or will. */
   stopRuns(): Promise<void>;
   cancel(runId: string, by: string): Promise<Cancelled>;
@@ -60,11 +62,14 @@ const CANCEL_WAIT_MS = 5_000;
 const CANCEL_LOOK_MS = 100;
 const DRAIN_LOOK_MS = 100;
 
-/** Of all runs that have not ended: what they put out lies outside of the heap, which work fills beside it. */
+/** Of all runs that have not ended, and once more for what they put out: that lies outside of the heap, which work fills beside it. */
 const MAX_HELD_BYTES = getHeapStatistics().heap_size_limit / 3;
 
 /** Of the sub-runs of one run. */
 const MAX_BYTES_BELOW = MAX_HELD_BYTES / 8;
+
+/** What a run of the operator and its sub-runs put out. */
+const MAX_ANSWERS_OF_OPERATOR = MAX_HELD_BYTES / 2;
 
 interface Held {
   run: ActiveRun;
@@ -83,7 +88,8 @@ export function createEngine(deps: EngineDeps): Engine {
     delay: deps.step.delay,
   };
   const prompts = createPromptRoom(MAX_BYTES_BELOW);
-  const stepDeps: StepDeps = { ...deps.step, prompts, flush: (run, writes) => flush(ending, run, writes) };
+  const answers = createAnswerRoom(MAX_BYTES_BELOW, MAX_ANSWERS_OF_OPERATOR);
+  const stepDeps: StepDeps = { ...deps.step, prompts, answers, flush: (run, writes) => flush(ending, run, writes) };
 
   const hold = (run: ActiveRun, work: (run: ActiveRun) => Promise<void>): Promise<void> => {
     const size = heldBytes(run.context);
@@ -92,7 +98,9 @@ export function createEngine(deps: EngineDeps): Engine {
       .catch((error: unknown) => giveUp(ending, run, error))
       .finally(() => {
         bytes -= size;
+        answers.drop(run);
         held.delete(run.id);
+        takeUp.endBelow(run);
       });
     held.set(run.id, { run, ended });
     // A run that begins after the drain is left to the next process.
@@ -153,52 +161,26 @@ export function createEngine(deps: EngineDeps): Engine {
     return status === 'cancelled' || held.has(runId) ? 'cancelled' : 'ended';
   };
 
-  const subRuns = createSubRuns({
+  const subRunDeps: SubRunDeps = {
     ...deps,
     cancel,
     ...ending,
     hub: deps.hub,
     hold,
+    answers,
     maxBytesBelow: MAX_BYTES_BELOW,
     execute: (run) => runSequence(stepDeps, run),
     templates: deps.step.templates,
+  };
+  const subRuns = createSubRuns(subRunDeps);
+  const takeUp = createTakeUp({
+    ...subRunDeps,
+    capacity: deps.capacity,
+    subRuns,
+    endOf: (runId) => held.get(runId)?.ended,
+    executeLater,
+    shutdown,
   });
-
-  /** Takes up a run of its own; true when it goes on. */
-  const resumeOne = (stored: InterruptedRun): boolean => {
-    const restored = restore(deps.hub, stored, {
-      now: deps.step.now(),
-      slot: slotOf(deps.capacity, false),
-      parent: null,
-      // A place in a concurrency group that processes share was taken with the claim.
-      concurrencyGroup: deps.enterShared ? null : concurrencyGroupOf(deps.step.templates, stored),
-    });
-    traced(deps, restored.run);
-    const work = restored.go
-      ? (run: ActiveRun) => takeUp(deps, ending, run, stored.status).then(() => executeLater(run, stored.status))
-      : (run: ActiveRun) => finish(ending, run, restored.outcome);
-    void hold(restored.run, work);
-    return restored.go;
-  };
-
-  /** A sub-run whose parent is not resumed is cancelled. */
-  const endOrphan = (stored: InterruptedRun) => {
-    const place = { now: deps.step.now(), slot: slotOf(deps.capacity, false), parent: null, concurrencyGroup: null };
-    const error = { step: null, message: 'its parent run has ended' };
-    void hold(restore(deps.hub, stored, place).run, (run) => finish(ending, run, { status: 'cancelled', error }));
-  };
-
-  const takeUpAll = async (found: InterruptedRun[]) => {
-    await Promise.all(found.flatMap(({ id }) => held.get(id)?.ended ?? []));
-    const going = new Set<string>();
-    // Parents come before their children: they are older.
-    for (const stored of found) {
-      const { id, parentRunId } = stored;
-      if (parentRunId === null ? resumeOne(stored) : going.has(parentRunId)) going.add(id);
-      else if (parentRunId !== null) endOrphan(stored);
-    }
-    subRuns.remember(found.filter(({ id, parentRunId }) => parentRunId !== null && going.has(id)));
-  };
 
   const stopRuns = async (why: Stopped) => {
     for (const { run } of held.values()) run.controller.abort(why);
@@ -224,6 +206,8 @@ export function createEngine(deps: EngineDeps): Engine {
         parent: null,
         concurrencyGroup: fresh.concurrencyGroup,
       });
+      // What a rerun took over.
+      for (const name of run.results.keys()) answers.note(run, name);
       traced(deps, run);
       if (state === 'queued') {
         if (mustWait(deps, run)) say(run, 'run_queued', 'is queued');
@@ -233,23 +217,22 @@ export function createEngine(deps: EngineDeps): Engine {
         void hold(run, executeSoon);
       }
     },
-    // What steps put out is compressed too, outside of the heap, where what is in use can be read.
-    isFull: () =>
-      Math.max(bytes + prompts.chars() + deps.hub.chars(), getHeapStatistics().external_memory) > MAX_HELD_BYTES,
+    isFull: (namespace) => bytes + prompts.chars() + deps.hub.chars() > MAX_HELD_BYTES || answers.isFull(namespace),
     resume: async () => {
       const found = await deps.readInterrupted();
-      await takeUpAll(found);
+      await takeUp.takeUpAll(found);
       return found.filter(({ parentRunId }) => parentRunId === null).length;
     },
-    takeUp: takeUpAll,
+    takeUp: takeUp.takeUpAll,
     stopRuns: () => stopRuns(new TakenOver()),
     cancel,
     runChild: subRuns.run,
     drain: async (milliseconds) => {
       const all = () => Promise.allSettled([...held.values()].map(({ ended }) => ended));
       await Promise.race([all(), nothingExecutes(), deps.step.delay(milliseconds, shutdown.signal)]);
-      const stopping = stopRuns(new Stopped('shutdown', 'the service stops'));
-      shutdown.abort();
+      const stops = new Stopped('shutdown', 'the service stops');
+      const stopping = stopRuns(stops);
+      shutdown.abort(stops);
       await stopping;
     },
   };
@@ -258,22 +241,6 @@ export function createEngine(deps: EngineDeps): Engine {
 /** Gives a run its trace before anything happens to it. */
 function traced({ traceRun }: Pick<EngineDeps, 'traceRun'>, run: ActiveRun): void {
   if (traceRun) run.span = traceRun(run);
-}
-
-/** A slot of the process's capacity, held from the start or not. Giving back twice gives back once. */
-function slotOf(capacity: Capacity, heldNow: boolean): Slot {
-  let holds = heldNow;
-  return {
-    giveBack: () => {
-      if (holds) capacity.release();
-      holds = false;
-    },
-    takeAgain: async (signal) => {
-      if (holds) return;
-      await capacity.take(signal);
-      holds = true;
-    },
-  };
 }
 
 /** Whether a run has to wait for a slot, or for a place in its concurrency group, which it takes here where there is one. */
@@ -287,14 +254,4 @@ function say(run: ActiveRun, event: string, word: string): void {
   const said = { pipeline: pipeline.name, source: context.source };
   journal.add('info', event, `run of ${pipeline.name} ${word}`, said);
   if (event === 'run_started') noteCutFields(run);
-}
-
-/** Notes a resumed run before it goes on. */
-async function takeUp(deps: EngineDeps, ending: EndingDeps, run: ActiveRun, status: string): Promise<void> {
-  if (status === 'queued') return;
-  run.journal.add('warn', 'run_resumed', 'the run was resumed after a restart');
-  if (run.stage === 'production') {
-    run.pending.push(deps.store.addCounters([{ metric: 'runs_resumed_total', labels: [run.pipeline.name], value: 1 }]));
-  }
-  await flush(ending, run, [deps.store.setLiveStatus(run.id, 'interrupted')]);
 }

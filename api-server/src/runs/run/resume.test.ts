@@ -2,7 +2,8 @@ import { Pipeline } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import { createEventHub } from '../state/events.ts';
 import type { StepExecution } from '../state/model.ts';
-import { restore, type InterruptedRun } from './resume.ts';
+import { createAnswerRoom } from '../step/answer-room.ts';
+import { restore, type InterruptedRun, withAnswers } from './resume.ts';
 
 const NOW = 1_000_000;
 const hub = createEventHub({ readStored: () => Promise.resolve([]), now: () => NOW, observe: () => undefined });
@@ -49,4 +50,17 @@ test('what ended steps spent counts for the budget of the rest', () => {
   const spent = { inputTokens: 7, outputTokens: 5, cost: 0.5, trustReport: null, raw: null };
   const { run } = take(stored({}, { steps: [{ ...step, ...spent } as unknown as StepExecution] }));
   expect(run.totals).toMatchObject({ inputTokens: 7, outputTokens: 5, cost: 0.5 });
+});
+
+test('the answers of ended steps count for the bound of the run, and one for which there is no room ends', () => {
+  const step = { stepName: 'one', kind: 'step', executor: 'gateway', status: 'completed', trustReport: null };
+  const steps = [{ ...step, summary: null, output: { text: 'x'.repeat(5_000) } } as unknown as StepExecution];
+  const taken = take(stored({}, { steps }));
+  expect(taken.run.answers.size).toBeGreaterThan(5_000);
+  const noRoom = withAnswers(createAnswerRoom(1_000, 1_000), taken);
+  expect(noRoom).toMatchObject({
+    go: false,
+    outcome: { status: 'failed', error: { message: expect.stringContaining('no room in memory') } },
+  });
+  expect(noRoom.run.results.size).toBe(0);
 });

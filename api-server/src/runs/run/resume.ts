@@ -4,16 +4,24 @@ import type { EventHub } from '../state/events.ts';
 import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
 import { spentWithBelow } from '../cost/budget.ts';
 import { addBelow, spentBy } from '../cost/cost.ts';
-import { heldContext } from '../state/held.ts';
+import { charsOf, heldContext } from '../state/held.ts';
 import { NO_SPAN } from '../state/span.ts';
 import { depthUnder } from './activate.ts';
+import type { AnswerRoom } from '../step/answer-room.ts';
 import { stepView } from './step-view.ts';
 import type { RunError, RunEvent, RunStatus, Stage, StepExecution, TriggerContext } from '../state/model.ts';
 
-/** What the store has of a run that had not ended when its process did. */
-export interface InterruptedRun {
+/** A run that had not ended when its process did. */
+export interface Interrupted {
   id: string;
   /** Set for sub-runs, which their parents take up. */
+  parentRunId: string | null;
+  read(): Promise<InterruptedRun>;
+}
+
+/** What the store has of it. */
+export interface InterruptedRun {
+  id: string;
   parentRunId: string | null;
   /** The epoch of the replica that has the run; null where the database is not shared. */
   owner: number | null;
@@ -41,7 +49,7 @@ export interface Taking {
 
 export type Restored =
   | { go: true; run: ActiveRun }
-  | { go: false; run: ActiveRun; outcome: { status: 'escalated'; error: RunError } };
+  | { go: false; run: ActiveRun; outcome: { status: 'escalated' | 'failed'; error: RunError } };
 
 /** Rebuilds a run from its rows: ended steps are not asked again, one in flight is, unless `durable` says escalate. */
 export function restore(
@@ -54,6 +62,17 @@ export function restore(
   const reason = stored.status === 'queued' ? null : reasonToEscalate(run, now);
   if (reason === null) return { go: true, run };
   return { go: false, run, outcome: { status: 'escalated', error: { step: null, message: reason } } };
+}
+
+const NO_ROOM =
+  'the service started with no room in memory for the answers of this run beside those of its sub-runs and of the other runs of its namespace; start it again, or give the service more memory';
+
+/** Counts what a run holds that goes on; one for whose answers there is no room ends. */
+export function withAnswers(room: AnswerRoom, restored: Restored): Restored {
+  const { run } = restored;
+  if (!restored.go || room.restore(run)) return restored;
+  run.results.clear();
+  return { go: false, run, outcome: { status: 'failed', error: { step: null, message: NO_ROOM } } };
 }
 
 /** An approval stays open through a restart, and a group counts as interrupted only by its branches. */
@@ -80,6 +99,7 @@ function rebuild(
   const gated = ended.findLast(
     ({ kind, trustReport }) => !kind.endsWith('branch') && trustReport !== null && trustReport.passed !== null,
   );
+  const views = ended.map((step) => [step.stepName, stepView(step)] as const);
   return {
     id: stored.id,
     pipeline: stored.pipeline,
@@ -92,11 +112,11 @@ function rebuild(
     rerunOf: stored.rerunOf,
     controller: new AbortController(),
     journal: hub.open(stored.id, stored.events),
-    results: new Map(ended.map((step) => [step.stepName, stepView(step)])),
+    results: new Map(views),
     inFlight: new Map(inFlight.map((step) => [step.stepName, step])),
     pending: [],
     totals: spentBy(stored.steps),
-    answers: { size: 0 },
+    answers: { size: views.reduce((sum, [, view]) => sum + charsOf(view), 0), kept: new Map() },
     below: stored.below,
     blanks: new Map(),
     log: {},

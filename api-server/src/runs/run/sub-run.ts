@@ -17,8 +17,9 @@ import type { TriggerContext } from '../state/model.ts';
 import { newRunRow, teamOf } from '../state/new-run.ts';
 import { dropBranches, topOf } from '../state/workers.ts';
 import { runDeadline } from './run-deadline.ts';
-import { restore, type InterruptedRun } from './resume.ts';
+import { type Interrupted, restore, withAnswers } from './resume.ts';
 import type { RunOutcome } from './sequence.ts';
+import type { AnswerRoom } from '../step/answer-room.ts';
 import type { TraceRun } from '../state/span.ts';
 import type { Templates } from '../prompt/templates.ts';
 
@@ -39,6 +40,7 @@ export interface SubRunDeps extends EndingDeps {
   readOutcome(runId: string): Promise<ChildOutcome | null>;
   hub: EventHub;
   hold(run: ActiveRun, work: (run: ActiveRun) => Promise<void>): Promise<void>;
+  answers: AnswerRoom;
   execute(run: ActiveRun): Promise<RunOutcome>;
   concurrencyGroups: ConcurrencyGroups;
   /** What the sub-runs of one run that have not ended may hold in memory, in bytes. */
@@ -69,7 +71,9 @@ export interface Refused {
 export interface SubRuns {
   run(request: ChildRequest): Promise<ChildOutcome | Refused>;
   /** Sub-runs of an earlier process; their parents ask for them again. */
-  remember(children: InterruptedRun[]): void;
+  remember(children: Interrupted[]): void;
+  /** Those below a run that its steps have not asked for. */
+  forget(parentId: string): Interrupted[];
 }
 
 /** Deepest level of sub-runs; loading refuses more, reloads in between could still make it. */
@@ -83,7 +87,7 @@ interface Below {
 
 /** Runs pipelines on behalf of steps: a run of their own, in their parent's slot, cancelled with it. */
 export function createSubRuns(deps: SubRunDeps): SubRuns {
-  const interrupted = new Map<string, InterruptedRun>();
+  const interrupted = new Map<string, Interrupted>();
   const below = new WeakMap<ActiveRun, Below>();
   const allBelow = (run: ActiveRun): Below => {
     const top = topOf(run);
@@ -94,6 +98,14 @@ export function createSubRuns(deps: SubRunDeps): SubRuns {
   return {
     remember: (children) => {
       for (const child of children) interrupted.set(child.id, child);
+    },
+    forget: (parentId) => {
+      const children = interrupted
+        .values()
+        .filter(({ parentRunId }) => parentRunId === parentId)
+        .toArray();
+      for (const { id } of children) interrupted.delete(id);
+      return children;
     },
     run: async (request) => {
       const id = childId(request.parent.id, request.stepName);
@@ -126,7 +138,7 @@ export const childId = (parentId: string, stepName: string): string => derivedId
 
 interface Existing {
   id: string;
-  stored: InterruptedRun | undefined;
+  stored: Interrupted | undefined;
 }
 
 async function childRun(
@@ -136,13 +148,7 @@ async function childRun(
 ): Promise<ActiveRun | Refused> {
   const { parent, slot } = request;
   const place = { slot, parent };
-  if (stored) {
-    const concurrencyGroup = concurrencyGroupOf(deps.templates, stored);
-    const restored = restore(deps.hub, stored, { now: deps.now(), ...place, concurrencyGroup });
-    if (deps.traceRun) restored.run.span = deps.traceRun(restored.run);
-    restored.run.journal.add('warn', 'run_resumed', 'the run was resumed after a restart');
-    return restored.run;
-  }
+  if (stored) return takeUp(deps, stored, place);
   const pipeline = deps.pipelineNamed(request.pipeline);
   if (!pipeline) return refuse('missing_pipeline', `no pipeline is named "${request.pipeline}"`);
   if (!deps.mayCall(authorOf(parent), pipeline))
@@ -150,6 +156,26 @@ async function childRun(
   if (pipeline.config.suspend) return refuse('suspended', `pipeline ${pipeline.name} is suspended`);
   if (parent.depth >= MAX_DEPTH) return refuse('too_deep', `sub-pipelines go ${MAX_DEPTH} deep and no deeper`);
   return create(deps, request, { id, pipeline, ...place });
+}
+
+async function takeUp(
+  deps: SubRunDeps,
+  { read }: Interrupted,
+  place: { slot: Slot; parent: ActiveRun },
+): Promise<ActiveRun | Refused> {
+  const stored = await untilAnswered(deps, place.parent, read);
+  const concurrencyGroup = concurrencyGroupOf(deps.templates, stored);
+  const restored = withAnswers(
+    deps.answers,
+    restore(deps.hub, stored, { now: deps.now(), ...place, concurrencyGroup }),
+  );
+  const { run } = restored;
+  if (deps.traceRun) run.span = deps.traceRun(run);
+  run.journal.add('warn', 'run_resumed', 'the run was resumed after a restart');
+  if (restored.go || restored.outcome.status !== 'failed') return run;
+  const { outcome } = restored;
+  await deps.hold(run, () => finish(deps, run, outcome));
+  return refuse('sub_run', `run ${run.id} failed: ${outcome.error.message}`);
 }
 
 const refuse = (type: string, message: string): Refused => ({ refused: { type, message } });

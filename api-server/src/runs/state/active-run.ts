@@ -49,8 +49,8 @@ export interface ActiveRun {
     unpricedSteps: number;
     warningCount: number;
   };
-  /** How much was answered since this process has the run. */
-  readonly answers: { size: number };
+  /** How much was answered, and what of it is kept in memory: bytes by step. */
+  readonly answers: { size: number; readonly kept: Map<string, number> };
   /** Spent by its sub-runs, and by theirs. */
   readonly below: Spent;
   /** The run whose step started this one. */

@@ -30,16 +30,22 @@ const read = new LRUCache<Buffer, object>({
 /** Each with the JSON that it is kept as. */
 const packs = new WeakMap<object, { packed: Buffer; keys: readonly PropertyKey[] }>();
 
+const sizesInMemory = new WeakMap<object, number>();
+
 /**
  * The object with these keys as compressed JSON, which is read where it is used. Runs wait for people by the thousand, and what three
  * characters of JSON say takes up to fifty times as much in memory.
  */
 function held<T extends object>(whole: T, keys: readonly (keyof T)[], json: string): T {
-  if (json.length <= SMALL_BYTES && json.length + BYTES_A_VALUE * (json.match(SIGNS)?.length ?? 0) <= SMALL_BYTES)
+  const size = json.length > SMALL_BYTES ? Infinity : json.length + BYTES_A_VALUE * (json.match(SIGNS)?.length ?? 0);
+  if (size <= SMALL_BYTES) {
+    sizesInMemory.set(whole, size);
     return whole;
+  }
   const packed = zstdCompressSync(json);
   const lean = reading({ ...whole }, keys, () => read.memo(packed));
   packs.set(lean, { packed, keys });
+  sizesInMemory.set(lean, packed.length);
   return lean;
 }
 
@@ -89,6 +95,9 @@ export function heldView(view: StepView): StepView {
 
 /** Of an answer as JSON, without reading it. */
 export const charsOf = (view: StepView | undefined): number => (view && viewChars.get(view)) ?? 0;
+
+/** What a view takes in memory, in bytes. */
+export const viewBytes = (view: StepView): number => (sizesInMemory.get(view) ?? 0) + (view.summary?.length ?? 0);
 
 /** Characters of the answers of others that the output of one step has. */
 const TOGETHER_CHARS = 2 * 1024 * 1024;

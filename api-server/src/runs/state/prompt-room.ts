@@ -1,7 +1,7 @@
 import type { ActiveRun } from './active-run.ts';
 import { failure, type Failure } from './executor.ts';
 import type { RawResponse } from './model.ts';
-import { topOf } from './workers.ts';
+import { createShares } from './shares.ts';
 
 interface HeldPrompt extends Disposable {
   /** Why it is not sent: its run and the sub-runs hold too much. */
@@ -44,33 +44,18 @@ const TOO_LARGE = failure(
 /** In memory: where it is asked, and in its row or its connection. */
 const COPIES = 2;
 
-/** Runs of one namespace hold as much as so many together. */
-const RUNS_OF_NAMESPACE = 4;
-
 /** `maxOfRun`: characters that one run and its sub-runs may hold. */
 export function createPromptRoom(maxOfRun: number): PromptRoom {
-  let all = 0;
-  const held = new WeakMap<ActiveRun, number>();
-  const ofNamespaces = new Map<string, number>();
+  const shares = createShares(maxOfRun);
   return {
     hold: (run, { raw, sends = 0 }) => {
-      const top = topOf(run);
       const chars = raw === null ? 0 : JSON.stringify(raw).length;
       const size = COPIES * (chars + sends);
-      const { namespace } = top;
-      const own = () => held.get(top) ?? 0;
-      const theirs = () => (namespace === null ? 0 : (ofNamespaces.get(namespace) ?? 0));
-      const isFull = own() + size > maxOfRun || theirs() + size > RUNS_OF_NAMESPACE * maxOfRun;
-      const refused = isFull ? TOO_LARGE : refusePrompt(run, chars);
+      const refused = shares.fits(run, size) ? refusePrompt(run, chars) : TOO_LARGE;
       if (refused) return { refused, [Symbol.dispose]: () => undefined };
-      const add = (more: number) => {
-        all += more;
-        held.set(top, own() + more);
-        if (namespace !== null) ofNamespaces.set(namespace, theirs() + more);
-      };
-      add(size);
-      return { refused: null, [Symbol.dispose]: () => add(-size) };
+      shares.add(run, size);
+      return { refused: null, [Symbol.dispose]: () => shares.add(run, -size) };
     },
-    chars: () => all,
+    chars: shares.all,
   };
 }

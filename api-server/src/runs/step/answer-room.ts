@@ -1,6 +1,9 @@
 import { valuesIn } from '@signalbox/crds';
 import type { ActiveRun } from '../state/active-run.ts';
 import { failure } from '../state/executor.ts';
+import { viewBytes } from '../state/held.ts';
+import { createShares } from '../state/shares.ts';
+import type { StepContext } from '../state/step-context.ts';
 import type { CallFacts, Performed } from '../state/step-kind.ts';
 
 /** Of the answers of one run, in characters: who looks at a run, or goes on with it, reads all of them. */
@@ -10,8 +13,65 @@ const VALUE_SIZE = 16;
 
 const TOO_MUCH = failure('output_invalid', 'the answers of this run take more than 16 MiB together');
 
-/** An answer for which its run has no room left is none: nothing of it is kept but what it used. */
-export function withinRoom({ answers }: Pick<ActiveRun, 'answers'>, performed: Performed): Performed {
+const NO_ROOM = failure(
+  'output_invalid',
+  'the answers of this run and its sub-runs, or of all runs of its namespace, that have not ended hold too much memory: let steps answer less, start fewer sub-runs at once, decide approvals, or cancel runs',
+);
+
+/** Answers of so many bytes always have room, above all what people decide. */
+const SMALL = 1024;
+
+/** What steps answered, as runs hold it until they end. */
+export interface AnswerRoom {
+  /** Before an answer is weighed, when it is not compressed yet; false where it has no room. */
+  take(run: ActiveRun, stepName: string, size: number): boolean;
+  /** Counts what the run holds of a step that has ended. */
+  note(run: ActiveRun, stepName: string): void;
+  /** Counts what a run holds that goes on; false, and it counts nothing, where that has no room. */
+  restore(run: ActiveRun): boolean;
+  /** Once a run has ended. */
+  drop(run: ActiveRun): void;
+  isFull(namespace: string | null): boolean;
+}
+
+/** In bytes, as `createShares` takes them. */
+export function createAnswerRoom(ofRun: number, ofOperator: number): AnswerRoom {
+  const shares = createShares(ofRun, ofOperator);
+  const more = ({ answers: { kept } }: ActiveRun, stepName: string, size: number) => size - (kept.get(stepName) ?? 0);
+  const keep = (run: ActiveRun, stepName: string, size: number) => {
+    shares.add(run, more(run, stepName, size));
+    run.answers.kept.set(stepName, size);
+  };
+  return {
+    take: (run, stepName, size) => {
+      if (size > SMALL && !shares.fits(run, more(run, stepName, size))) return false;
+      keep(run, stepName, size);
+      return true;
+    },
+    note: (run, stepName) => {
+      const view = run.results.get(stepName);
+      if (view) keep(run, stepName, viewBytes(view));
+    },
+    restore: (run) => {
+      const size = run.results.values().reduce((sum, view) => sum + viewBytes(view), 0);
+      if (size > SMALL && !shares.fits(run, size)) return false;
+      for (const [name, view] of run.results) keep(run, name, viewBytes(view));
+      return true;
+    },
+    drop: (run) => {
+      shares.add(run, -run.answers.kept.values().reduce((sum, size) => sum + size, 0));
+      run.answers.kept.clear();
+    },
+    isFull: shares.isFull,
+  };
+}
+
+/** An answer for which its run, or those that it counts with, have no room left is none: nothing of it is kept but what it used. */
+export function withinRoom(
+  room: AnswerRoom,
+  { run, name }: Pick<StepContext, 'run' | 'name'>,
+  performed: Performed,
+): Performed {
   const { facts, request } = performed;
   const { prompt: _, promptSpans: __, ...raw } = facts?.raw ?? {};
   const { output, summary, nextStepContext } = {
@@ -21,9 +81,11 @@ export function withinRoom({ answers }: Pick<ActiveRun, 'answers'>, performed: P
     ...performed.answer,
   };
   const json = JSON.stringify([raw, output, summary, nextStepContext]);
-  answers.size += json.length + VALUE_SIZE * valuesIn(json);
-  if (answers.size <= MAX_SIZE) return performed;
-  return { ...TOO_MUCH, ...(facts && { facts: lean(facts) }), ...(request && { request }) };
+  const size = json.length + VALUE_SIZE * valuesIn(json);
+  run.answers.size += size;
+  const refused = run.answers.size > MAX_SIZE ? TOO_MUCH : room.take(run, name, size) ? null : NO_ROOM;
+  if (!refused) return performed;
+  return { ...refused, ...(facts && { facts: lean(facts) }), ...(request && { request }) };
 }
 
 function lean(facts: CallFacts): CallFacts {

@@ -1,5 +1,6 @@
 import type { ActiveRun } from '../state/active-run.ts';
 import { heldView } from '../state/held.ts';
+import type { AnswerRoom } from './answer-room.ts';
 import type { Begun, Ending } from '../evidence/step-execution.ts';
 
 const LEVELS = {
@@ -14,11 +15,12 @@ const LEVELS = {
 const NO_RESULT = { summary: null, confidence: null, output: {}, nextStepContext: null };
 
 /** What a run keeps in memory of an ended step, and the line in its log. */
-export function noteEnd({ run, name, kind, costs }: Begun, ending: Ending): void {
+export function noteEnd(answers: AnswerRoom, { run, name, kind, costs }: Begun, ending: Ending): void {
   const { status, answer = NO_RESULT, report = null } = ending;
   const { summary, confidence, output, nextStepContext = null } = answer;
   const trust = report && report.trust;
   run.results.set(name, heldView({ status, summary, confidence, trust, output, next_step_context: nextStepContext }));
+  answers.note(run, name);
   const gated = kind === 'step' && report !== null && report.passed !== null;
   if (gated) Object.assign(run, { trust: report.trust, threshold: report.threshold });
   if (costs.some(({ cost }) => cost === null)) run.totals.unpricedSteps += 1;

@@ -10,7 +10,7 @@ import type { EndedStep, RawResponse, StepError, StepExecution, StepStatus, Trus
 import type { Counter, RunWrites, Write } from '../state/records.ts';
 import { countUse } from './attempt-use.ts';
 import { notePart, noteAttempt } from './step-times.ts';
-import { withinRoom } from './answer-room.ts';
+import { type AnswerRoom, withinRoom } from './answer-room.ts';
 import { prepare } from './prepare.ts';
 import { retryDelay } from './retry.ts';
 import { noteEnd, noteSkip } from './step-notes.ts';
@@ -33,6 +33,7 @@ import { evaluateWhen } from '../prompt/when.ts';
 export interface StepDeps extends EvidenceDeps, MetricLabels {
   kinds: ReadonlyMap<string, StepKind>;
   store: RunWrites;
+  answers: AnswerRoom;
   /** Writes what the run has pending and these, durably; waits through a full disk. */
   flush(run: ActiveRun, writes: Write[]): Promise<void>;
   /** Keeps the artifacts of an ended step. */
@@ -160,7 +161,7 @@ async function attempts(
       store: (writes) => deps.flush(run, writes),
     });
     await othersFirst(deps, run);
-    const performed = withinRoom(run, said);
+    const performed = withinRoom(deps.answers, begun, said);
     noteAttempt(begun, performed, [startedAt, deps.now()], stopReason(signal));
     countUse(deps.priceOf, begun, performed);
     if (performed.ok || signal.aborted) return performed;
@@ -280,10 +281,9 @@ function gateRule({ step, kind }: Begun): GateRule | null {
 
 /** Notes the end in the run and, without an await between, adds the writes of the row and its roll-ups. */
 function ended(deps: StepDeps, begun: Begun, known: Ending, more: Counter[] = []): StepOutcome {
-  const completedAt = deps.now();
   const ending = withWarnings(begun, known);
-  noteEnd(begun, ending);
-  const step = endedStep(begun, ending, completedAt);
+  noteEnd(deps.answers, begun, ending);
+  const step = endedStep(begun, ending, deps.now());
   const counters = deps.store.addCounters([...endCounters(begun, step, deps), ...more]);
   begun.run.pending.push(deps.store.endStep(step), counters);
   deps.noteUse(step);

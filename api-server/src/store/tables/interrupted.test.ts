@@ -12,7 +12,8 @@ test('runs that wait for a person are read with one definition for all, and with
   const world = await createWorld({ pipelines: [ASKS] });
   const metadata = { list: Array.from({ length: 1000 }, () => ({})) };
   for (let run = 0; run < 2; run++) await world.start('asks', { metadata });
-  const [one, other] = await readInterrupted(world.database.db);
+  const found = await readInterrupted(world.database.db);
+  const [one, other] = await Promise.all(found.map(({ read }) => read()));
   expect(one?.pipeline).toBe(other?.pipeline);
   expect(Object.getOwnPropertyDescriptor(one?.context, 'metadata')?.value).toBeUndefined();
   expect(one?.context).toMatchObject({ metadata, raw: null });

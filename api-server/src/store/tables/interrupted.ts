@@ -1,16 +1,33 @@
 import type { Pipeline } from '@signalbox/crds';
+import { createRest } from '@signalbox/crds/process/rest';
 import type { Kysely } from 'kysely';
 import type { RunStatus, Stage, TriggerContext } from '../../runs/state/model.ts';
 import { heldContext, heldStep } from '../../runs/state/held.ts';
-import type { InterruptedRun } from '../../runs/run/resume.ts';
+import type { Interrupted, InterruptedRun } from '../../runs/run/resume.ts';
 import { readEvents } from './bodies/run-bodies.ts';
 import { spentBelow } from './sub-runs/spent.ts';
 import { toStep } from '../db/rows/step-row.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** Runs that had not ended when their process did, oldest first, with all they need to go on; of `ids`, where they are given. */
-export async function readInterrupted(db: Kysely<Tables>, ids?: readonly string[]): Promise<InterruptedRun[]> {
-  const rows = await db
+/** Runs that had not ended when their process did, oldest first; of `ids`, where they are given. Each is read when it is asked for, one at a time. */
+export async function readInterrupted(db: Kysely<Tables>, ids?: readonly string[]): Promise<Interrupted[]> {
+  const rows = await runsIn(db, ids);
+  const definitions = new Map<string, Pipeline>();
+  const rest = createRest();
+  let before: Promise<unknown> = Promise.resolve();
+  return rows.map((row) => ({
+    id: row.id,
+    parentRunId: row.parent_run_id,
+    read: () => {
+      const found = before.then(() => readRun(db, row, definitions));
+      before = found.then(rest, rest);
+      return found;
+    },
+  }));
+}
+
+const runsIn = (db: Kysely<Tables>, ids: readonly string[] | undefined) =>
+  db
     .selectFrom('runs')
     .select(['id', 'definition_hash', 'status', 'team', 'namespace', 'stage', 'triggered_at'])
     .select(['parent_run_id', 'owner', 'rerun_of'])
@@ -18,39 +35,40 @@ export async function readInterrupted(db: Kysely<Tables>, ids?: readonly string[
     .$if(ids !== undefined, (some) => some.where('id', 'in', ids ?? []))
     .orderBy('seq')
     .execute();
-  const found: InterruptedRun[] = [];
-  const definitions = new Map<string, Pipeline>();
-  for (const row of rows) {
-    const hash = row.definition_hash;
-    const pipeline = definitions.get(hash) ?? (await readDefinition(db, hash));
-    definitions.set(hash, pipeline);
-    const steps = await db
-      .selectFrom('step_executions')
-      .selectAll()
-      .where('run_id', '=', row.id)
-      .orderBy('step_index')
-      .execute();
-    const executed = steps.map((step) => heldStep(toStep(step)));
-    found.push({
-      id: row.id,
-      parentRunId: row.parent_run_id,
-      owner: row.owner,
-      status: row.status as RunStatus,
-      pipeline,
-      context: await readContext(db, row.id),
-      team: row.team,
-      namespace: row.namespace,
-      stage: row.stage as Stage,
-      triggeredAt: row.triggered_at,
-      rerunOf: row.rerun_of,
-      steps: executed,
-      below: executed.some(({ executor }) => executor === 'pipeline')
-        ? await spentBelow(db, row.id)
-        : { tokens: 0, cost: 0 },
-      events: await readEvents(db, row.id, 0),
-    });
-  }
-  return found;
+
+async function readRun(
+  db: Kysely<Tables>,
+  row: Awaited<ReturnType<typeof runsIn>>[number],
+  definitions: Map<string, Pipeline>,
+): Promise<InterruptedRun> {
+  const hash = row.definition_hash;
+  const pipeline = definitions.get(hash) ?? (await readDefinition(db, hash));
+  definitions.set(hash, pipeline);
+  const steps = await db
+    .selectFrom('step_executions')
+    .selectAll()
+    .where('run_id', '=', row.id)
+    .orderBy('step_index')
+    .execute();
+  const executed = steps.map((step) => heldStep(toStep(step)));
+  return {
+    id: row.id,
+    parentRunId: row.parent_run_id,
+    owner: row.owner,
+    status: row.status as RunStatus,
+    pipeline,
+    context: await readContext(db, row.id),
+    team: row.team,
+    namespace: row.namespace,
+    stage: row.stage as Stage,
+    triggeredAt: row.triggered_at,
+    rerunOf: row.rerun_of,
+    steps: executed,
+    below: executed.some(({ executor }) => executor === 'pipeline')
+      ? await spentBelow(db, row.id)
+      : { tokens: 0, cost: 0 },
+    events: await readEvents(db, row.id, 0),
+  };
 }
 
 /** One definition for all its runs, of which thousands may wait. */

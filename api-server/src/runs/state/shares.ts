@@ -1,0 +1,46 @@
+import type { ActiveRun } from './active-run.ts';
+import { topOf } from './workers.ts';
+
+/** What runs hold of one kind of memory, by the run that no other one started and by namespace. */
+export interface Shares {
+  /** Whether there is room for so much more of this run. */
+  fits(run: ActiveRun, size: number): boolean;
+  add(run: ActiveRun, size: number): void;
+  /** Whether a further run of a namespace, or of the operator, may find no room. */
+  isFull(namespace: string | null): boolean;
+  all(): number;
+}
+
+/** So many runs that hold all they may fill the memory of all. */
+const RUNS_OF_ALL = 8;
+
+/**
+ * `ofRun`: what one run and its sub-runs may hold, and `ofOperator` such a run without a namespace. A namespace may hold as much as is left
+ * free: half of all while it is alone, less beside others, and always some for one that holds nothing.
+ */
+export function createShares(ofRun: number, ofOperator = ofRun): Shares {
+  let all = 0;
+  const held = new WeakMap<ActiveRun, number>();
+  const ofNamespaces = new Map<string, number>();
+  const own = (top: ActiveRun) => held.get(top) ?? 0;
+  const theirs = (namespace: string | null) => (namespace === null ? 0 : (ofNamespaces.get(namespace) ?? 0));
+  const leaves = (size: number, of: number) => of + size <= RUNS_OF_ALL * ofRun - all - size;
+  return {
+    fits: (run, size) => {
+      const top = topOf(run);
+      return own(top) + size <= (top.namespace === null ? ofOperator : ofRun) && leaves(size, theirs(top.namespace));
+    },
+    add: (run, size) => {
+      const top = topOf(run);
+      const { namespace } = top;
+      all += size;
+      held.set(top, own(top) + size);
+      const now = theirs(namespace) + size;
+      if (namespace === null) return;
+      if (now === 0) ofNamespaces.delete(namespace);
+      else ofNamespaces.set(namespace, now);
+    },
+    isFull: (namespace) => theirs(namespace) + ofRun > RUNS_OF_ALL * ofRun - all,
+    all: () => all,
+  };
+}

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import type { ActiveRun, StepView } from '../state/active-run.ts';
+import { heldView } from '../state/held.ts';
+import { noFacts, plainAnswer, type Performed } from '../state/step-kind.ts';
+import { createAnswerRoom, withinRoom } from './answer-room.ts';
+
+const OF_RUN = 100_000;
+const runBelow = (parent: ActiveRun | null, namespace: string | null = 'shop') =>
+  ({ parent, namespace, results: new Map(), answers: { size: 0, kept: new Map() } }) as unknown as ActiveRun;
+const answered = (text: string): Performed => ({
+  ok: true,
+  answer: plainAnswer({ confidence: null, summary: null, output: { text } }),
+  facts: noFacts({ prompt: 'asked' }),
+});
+const view = (text: string): StepView =>
+  heldView({
+    status: 'completed',
+    summary: null,
+    confidence: null,
+    trust: null,
+    output: { text },
+    next_step_context: null,
+  });
+
+test('what sub-runs answer counts for the run above until they end, and one that ended holds nothing', () => {
+  const room = createAnswerRoom(OF_RUN, OF_RUN);
+  const top = runBelow(null);
+  const [first, second] = [runBelow(top), runBelow(top)];
+  const large = answered('x'.repeat(60_000));
+  expect(withinRoom(room, { run: first, name: 'a' }, large)).toBe(large);
+  expect(withinRoom(room, { run: second, name: 'a' }, large)).toEqual({
+    ok: false,
+    type: 'output_invalid',
+    message: expect.stringContaining('start fewer sub-runs at once'),
+    retryable: false,
+    facts: { ...noFacts({}), raw: { prompt: 'asked' } },
+  });
+  room.drop(first);
+  expect(withinRoom(room, { run: second, name: 'a' }, large)).toBe(large);
+});
+
+test('an answer that is kept counts as what it takes in memory, and one of a further iteration in its place', () => {
+  const room = createAnswerRoom(OF_RUN, OF_RUN);
+  const run = runBelow(null);
+  const text = 'x'.repeat(60_000);
+  for (let iteration = 0; iteration < 3; iteration++)
+    expect(withinRoom(room, { run, name: 'a' }, answered(text)).ok).toBe(true);
+  run.results.set('a', view(text));
+  room.note(run, 'a');
+  expect(run.answers.kept.get('a')).toBeLessThan(1_000);
+  const many = JSON.parse(`[${'{},'.repeat(120)}{}]`) as unknown;
+  run.results.set('b', heldView({ ...view(''), output: { many } }));
+  room.note(run, 'b');
+  expect(run.answers.kept.get('b')).toBeGreaterThan(10_000);
+});
+
+test('where there is no room, what people decide has some', () => {
+  const room = createAnswerRoom(1, 1);
+  expect(withinRoom(room, { run: runBelow(null), name: 'a' }, answered('yes')).ok).toBe(true);
+  expect(withinRoom(room, { run: runBelow(null), name: 'a' }, answered('x'.repeat(2_000))).ok).toBe(false);
+});
+
+test('a run that goes on after a restart counts again, or does not go on', () => {
+  const room = createAnswerRoom(30_000, 30_000);
+  const text = Array.from({ length: 4_000 }, (_, at) => at * at).join();
+  const resumed = () => {
+    const run = runBelow(null);
+    run.results.set('a', view(text));
+    return room.restore(run);
+  };
+  const went = Array.from({ length: 20 }, resumed);
+  expect(went[0]).toBe(true);
+  expect(went.at(-1)).toBe(false);
+  expect(room.isFull('shop')).toBe(true);
+  expect(room.isFull('bank')).toBe(false);
+});
