@@ -85,7 +85,7 @@ export function deliveriesView({ deliveries, nextCursor, lookedBackTo, filters, 
     rows: deliveries.map((line) => row(line, now)),
     newest: filters.cursor === undefined ? null : paths.deliveries({ outcome, q }),
     older: nextCursor === null ? null : paths.deliveries({ outcome, q, cursor: nextCursor }),
-    looked: lookedBackTo === null ? null : { since: lookedBackTo, exact: exactTime(lookedBackTo) },
+    lookedBackTo: lookedBackTo === null ? null : exactTime(lookedBackTo),
     exports: exportLinks(['deliveries']),
     curl: first.curl,
   };
