@@ -27,11 +27,12 @@ beforeAll(async () => {
   const program = join(scratch.path, 'deep.cjs');
   writeFileSync(program, SERVER);
   const change = (config: Record<string, unknown>) => {
-    config.mcp_servers = { deep: { command: 'node', args: [program] } };
+    config.mcp_servers = { deep: { command: 'node', args: [program], cwd: scratch.path } };
     config.agents_dir = scratch.path;
   };
-  const path = writeGatewayConfig({ dataDir: scratch.path, port: 0, change });
-  gateway = await startService('gateway', path, { env: tokenEnvironment(localTokens(scratch.path)) });
+  const dataDir = join(scratch.path, 'data');
+  const path = writeGatewayConfig({ dataDir, port: 0, change });
+  gateway = await startService('gateway', path, { env: tokenEnvironment(localTokens(dataDir)) });
 });
 afterAll(async () => {
   await gateway?.stop();
