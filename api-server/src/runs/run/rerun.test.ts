@@ -56,6 +56,18 @@ test('a rerun from a step takes over the results before it and asks only from th
   });
 });
 
+test('a rerun looks once at each pipeline below, however many ways lead to it', async () => {
+  const call = (pipeline: string, at: string) => `{name: c${at}, executor: pipeline, pipeline: ${pipeline}}`;
+  const group = (pipeline: string, at: number) =>
+    `  - {name: g${at}, parallel: {steps: [${Array.from({ length: 16 }, (_, n) => call(pipeline, `${at}-${n}`)).join()}]}}\n`;
+  const calls = (pipeline: string) => Array.from({ length: 16 }, (_, at) => group(pipeline, at)).join('');
+  const levels = [1, 2, 3, 4].map((level) => `name: p${level}\nsteps:\n${calls(`p${level + 1}`)}`);
+  const top = `name: p\nstage: production\nsteps:\n  - {name: below, executor: pipeline, pipeline: p1, when: "false"}\n${STEPS}`;
+  const agents = { one: () => sure(0.9), two: () => sure(0.9), three: () => sure(0.9) };
+  world = await createWorld({ pipelines: [top, ...levels, TEXT.replace('name: p\n', 'name: p5\n')], agents });
+  expect(plan(await world.run('p'), 'one').kind).toBe('ready');
+});
+
 test('a rerun that is interrupted goes on with the results it took over', async () => {
   let stuck = false;
   world = await createWorld({

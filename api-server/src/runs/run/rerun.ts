@@ -8,6 +8,7 @@ import {
   type Step,
 } from '@signalbox/crds';
 import { admits } from '../../definitions/admits.ts';
+import { perSnapshot } from '../../definitions/per-snapshot.ts';
 import type { LoadedPipeline, Snapshot } from '../../definitions/snapshot.ts';
 import { policyOf } from '../evidence/warnings.ts';
 import type { Stage, StepExecution, TriggerContext } from '../state/model.ts';
@@ -236,9 +237,15 @@ function asksPeople(snapshot: Snapshot, entry: Step): boolean {
   return stepsIn(entry).some((step) => asks(snapshot, step));
 }
 
+/** Pipelines that ask people, or do not, in themselves and below: there are far more ways down to them than pipelines. */
+const knownToAsk = perSnapshot(() => new Map<string, boolean>());
+
 function asks(snapshot: Snapshot, step: ItemStep): boolean {
   if (step.executor !== 'pipeline') return step.executor === 'human';
-  return entriesOf(snapshot, step).some((below) => asksPeople(snapshot, below));
+  const known = knownToAsk(snapshot);
+  const found = known.get(step.pipeline) ?? entriesOf(snapshot, step).some((below) => asksPeople(snapshot, below));
+  known.set(step.pipeline, found);
+  return found;
 }
 
 function stepsIn(entry: Step): readonly ItemStep[] {

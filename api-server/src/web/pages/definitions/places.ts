@@ -1,5 +1,5 @@
 import { isFanOut, isParallel, type Pipeline, promptHash } from '@signalbox/crds';
-import { perSnapshot } from './per-snapshot.ts';
+import { perSnapshot } from '../../../definitions/per-snapshot.ts';
 import { executorLine } from './shapes.ts';
 import { paths } from '../paths.ts';
 

@@ -8,7 +8,7 @@ import { paths } from '../paths.ts';
 import { portionOf } from '../portion.ts';
 import type { Layout } from '../run/graph/layout.ts';
 import { asksAgent, singleSteps } from '../replays/chain-form.ts';
-import { perSnapshot } from './per-snapshot.ts';
+import { perSnapshot } from '../../../definitions/per-snapshot.ts';
 import { pipelineSteps } from './places.ts';
 import { jsonTree } from '../run/step/json-tree.ts';
 import type { RunRow } from '../runs/row.ts';

@@ -3,7 +3,7 @@ import { executorLine } from '../definitions/shapes.ts';
 import { RAIL } from '../page.ts';
 import { paths } from '../paths.ts';
 import { statusLook } from '../status.ts';
-import { perSnapshot } from '../definitions/per-snapshot.ts';
+import { perSnapshot } from '../../../definitions/per-snapshot.ts';
 import { pipelineSteps } from '../definitions/places.ts';
 
 export interface GotoResult {

@@ -1,6 +1,6 @@
-import type { Snapshot } from '../../../service/definitions/definitions.ts';
+import type { Snapshot } from './snapshot.ts';
 
-/** What pages make of all definitions, made once for each load. */
+/** What is made of all definitions, once for each load. */
 export function perSnapshot<Made extends object>(make: (snapshot: Snapshot) => Made): (snapshot: Snapshot) => Made {
   const known = new WeakMap<Snapshot, Made>();
   return (snapshot) => {
