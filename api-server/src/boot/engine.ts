@@ -59,7 +59,7 @@ export interface EngineParts extends MetricLabels {
   templates: Templates;
   backends: AgentBackend[];
   registry: Registry;
-  tenants: Pick<Tenants, 'egressAllowOf' | 'mayCall'>;
+  tenants: Pick<Tenants, 'egressAllowOf' | 'mayCall' | 'dailyBytesOf'>;
   approvals: Approvals;
   /** Null where artifacts are not stored. */
   artifacts: ArtifactStore | null;
@@ -113,6 +113,7 @@ export function wireEngine(parts: EngineParts): Engine {
     sequence: replaySequence(replayDeps(parts, step)),
     pipelineNamed: (name) => registry.current().byName.get(name),
     mayCall: parts.tenants.mayCall,
+    dailyBytesOf: parts.tenants.dailyBytesOf,
     readOutcome: (runId) => readOutcome(database.db, runId),
     capacity,
     concurrencyGroups,

@@ -68,3 +68,13 @@ test('a namespace that is not listed, and takes the name of the operator’s pip
   );
   expect(tenants.receiversOf({ pipeline: 'p', namespace: null })).toBeNull();
 });
+
+test('a namespace has the bytes of its entry in a day, else a gibibyte; with open tenancy one without an entry has no limit', () => {
+  const tenancy = { open: false, library: [], namespaces: { shop: { daily_bytes: 5 }, pay: {} } };
+  const bytesOf = (open: boolean) => {
+    const { dailyBytesOf } = createTenants({ ...tenancy, open }, () => ({}) as Snapshot);
+    return ['shop', 'pay', 'other'].map((namespace) => dailyBytesOf(namespace));
+  };
+  expect(bytesOf(false)).toEqual([5, 2 ** 30, 2 ** 30]);
+  expect(bytesOf(true)).toEqual([5, 2 ** 30, null]);
+});

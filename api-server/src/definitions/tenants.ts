@@ -25,11 +25,14 @@ export interface Tenants {
   /** Empty where it is not known or nobody shares this service. */
   namespaceOf(pipeline: string): string;
   mayCall(caller: Author, called: LoadedPipeline): boolean;
+  /** What steps of its runs may have stored in a day; null where nobody shares this service, or it may do everything. */
+  dailyBytesOf(namespace: string): number | null;
   /** Names of the pipelines of each listed namespace that has some. */
   pipelinesByNamespace(): Map<string, string[]>;
 }
 
 const NOTHING: Tenant = { egress_allow: [], receivers: [] };
+const DAILY_BYTES = 2 ** 30;
 
 export function createTenants({ open, namespaces }: Tenancy, definitions: () => Snapshot): Tenants {
   const isUsed = Object.keys(namespaces).length > 0;
@@ -59,6 +62,10 @@ export function createTenants({ open, namespaces }: Tenancy, definitions: () => 
       return standing === orphan && author.namespace === null ? null : receiversOf(standing);
     },
     namespaceOf: (pipeline) => standingNamed(pipeline).namespace ?? '',
+    dailyBytesOf: (namespace) => {
+      if (!Object.hasOwn(namespaces, namespace)) return open ? null : DAILY_BYTES;
+      return namespaces[namespace]?.daily_bytes ?? DAILY_BYTES;
+    },
     mayCall: (caller, called) => mayCall(standingOfRun(caller), called.standing),
     pipelinesByNamespace: () => {
       const found = new Map<string, string[]>();

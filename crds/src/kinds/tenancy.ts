@@ -4,7 +4,7 @@ import { MatchRules } from './fields.ts';
 
 const Word = z.string().min(1).max(253);
 
-/** What the definitions of one namespace may do; a key that is absent does not restrict, but `names` and `pod_fields`. */
+/** What the definitions of one namespace may do; a key that is absent does not restrict, but `names`, `pod_fields` and `daily_bytes`. */
 export const Tenant = z.strictObject({
   team: z
     .string()
@@ -51,6 +51,15 @@ export const Tenant = z.strictObject({
     .max(Number.MAX_SAFE_INTEGER)
     .optional()
     .describe('Tokens of a calendar month in UTC; once they are spent, no run starts until the next month'),
+  daily_bytes: z
+    .number()
+    .int()
+    .min(1)
+    .max(Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe(
+      'Characters of prompts and answers of its steps in a day in UTC, 1,073,741,824 where it is absent; a step over it fails',
+    ),
 });
 export type Tenant = z.infer<typeof Tenant>;
 

@@ -57,7 +57,10 @@ test('the answers of ended steps count for the bound of the run, and one for whi
   const steps = [{ ...step, summary: null, output: { text: 'x'.repeat(5_000) } } as unknown as StepExecution];
   const taken = take(stored({}, { steps }));
   expect(taken.run.answers.size).toBeGreaterThan(5_000);
-  const noRoom = withAnswers(createAnswerRoom(1_000, 1_000), taken);
+  const noRoom = withAnswers(
+    createAnswerRoom(1_000, 1_000, () => null),
+    taken,
+  );
   expect(noRoom).toMatchObject({
     go: false,
     outcome: { status: 'failed', error: { message: expect.stringContaining('no room in memory') } },

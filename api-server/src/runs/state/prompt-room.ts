@@ -1,4 +1,5 @@
 import type { ActiveRun } from './active-run.ts';
+import type { DailyBytes } from './daily-bytes.ts';
 import { failure, type Failure } from './executor.ts';
 import type { RawResponse } from './model.ts';
 import { createShares } from './shares.ts';
@@ -45,13 +46,13 @@ const TOO_LARGE = failure(
 const COPIES = 2;
 
 /** `maxOfRun`: characters that one run and its sub-runs may hold. */
-export function createPromptRoom(maxOfRun: number): PromptRoom {
+export function createPromptRoom(maxOfRun: number, dailyBytes: DailyBytes): PromptRoom {
   const shares = createShares(maxOfRun);
   return {
     hold: (run, { raw, sends = 0 }) => {
       const chars = raw === null ? 0 : JSON.stringify(raw).length;
       const size = COPIES * (chars + sends);
-      const refused = shares.fits(run, size) ? refusePrompt(run, chars) : TOO_LARGE;
+      const refused = shares.fits(run, size) ? (refusePrompt(run, chars) ?? dailyBytes(run, chars)) : TOO_LARGE;
       if (refused) return { refused, [Symbol.dispose]: () => undefined };
       shares.add(run, size);
       return { refused: null, [Symbol.dispose]: () => shares.add(run, -size) };

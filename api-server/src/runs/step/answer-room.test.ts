@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { ActiveRun, StepView } from '../state/active-run.ts';
 import { heldView } from '../state/held.ts';
 import { noFacts, plainAnswer, type Performed } from '../state/step-kind.ts';
+import { createDailyBytes } from '../state/daily-bytes.ts';
 import { createAnswerRoom, withinRoom } from './answer-room.ts';
 
 const OF_RUN = 100_000;
@@ -23,7 +24,7 @@ const view = (text: string): StepView =>
   });
 
 test('what sub-runs answer counts for the run above until they end, and one that ended holds nothing', () => {
-  const room = createAnswerRoom(OF_RUN, OF_RUN);
+  const room = createAnswerRoom(OF_RUN, OF_RUN, () => null);
   const top = runBelow(null);
   const [first, second] = [runBelow(top), runBelow(top)];
   const large = answered('x'.repeat(60_000));
@@ -40,7 +41,7 @@ test('what sub-runs answer counts for the run above until they end, and one that
 });
 
 test('an answer that is kept counts as what it takes in memory, and one of a further iteration in its place', () => {
-  const room = createAnswerRoom(OF_RUN, OF_RUN);
+  const room = createAnswerRoom(OF_RUN, OF_RUN, () => null);
   const run = runBelow(null);
   const text = 'x'.repeat(60_000);
   for (let iteration = 0; iteration < 3; iteration++)
@@ -54,14 +55,28 @@ test('an answer that is kept counts as what it takes in memory, and one of a fur
   expect(run.answers.kept.get('b')).toBeGreaterThan(10_000);
 });
 
+test('what is over the bytes of a day is refused, and said so; what people decide is not', () => {
+  const room = createAnswerRoom(
+    OF_RUN,
+    OF_RUN,
+    createDailyBytes(() => 10_000, Date.now),
+  );
+  const take = (text: string) => withinRoom(room, { run: runBelow(null), name: 'a' }, answered(text));
+  expect([take('x'.repeat(8_000)).ok, take('x'.repeat(3_000))]).toEqual([
+    true,
+    expect.objectContaining({ type: 'daily_bytes' }),
+  ]);
+  expect(take('yes').ok).toBe(true);
+});
+
 test('where there is no room, what people decide has some', () => {
-  const room = createAnswerRoom(1, 1);
+  const room = createAnswerRoom(1, 1, () => null);
   expect(withinRoom(room, { run: runBelow(null), name: 'a' }, answered('yes')).ok).toBe(true);
   expect(withinRoom(room, { run: runBelow(null), name: 'a' }, answered('x'.repeat(2_000))).ok).toBe(false);
 });
 
 test('a run that goes on after a restart counts again, or does not go on', () => {
-  const room = createAnswerRoom(30_000, 30_000);
+  const room = createAnswerRoom(30_000, 30_000, () => null);
   const text = Array.from({ length: 4_000 }, (_, at) => at * at).join();
   const resumed = () => {
     const run = runBelow(null);

@@ -1,6 +1,7 @@
 import { valuesIn } from '@signalbox/crds';
 import type { ActiveRun } from '../state/active-run.ts';
-import { failure } from '../state/executor.ts';
+import type { DailyBytes } from '../state/daily-bytes.ts';
+import { failure, type Failure } from '../state/executor.ts';
 import { viewBytes } from '../state/held.ts';
 import { createShares } from '../state/shares.ts';
 import type { StepContext } from '../state/step-context.ts';
@@ -23,8 +24,8 @@ const SMALL = 1024;
 
 /** What steps answered, as runs hold it until they end. */
 export interface AnswerRoom {
-  /** Before an answer is weighed, when it is not compressed yet; false where it has no room. */
-  take(run: ActiveRun, stepName: string, size: number): boolean;
+  /** Before an answer is weighed, when it is not compressed yet; why it has no room, or null. */
+  take(run: ActiveRun, stepName: string, size: number): Failure | null;
   /** Counts what the run holds of a step that has ended. */
   note(run: ActiveRun, stepName: string): void;
   /** Counts what a run holds that goes on; false, and it counts nothing, where that has no room. */
@@ -35,7 +36,7 @@ export interface AnswerRoom {
 }
 
 /** In bytes, as `createShares` takes them. */
-export function createAnswerRoom(ofRun: number, ofOperator: number): AnswerRoom {
+export function createAnswerRoom(ofRun: number, ofOperator: number, dailyBytes: DailyBytes): AnswerRoom {
   const shares = createShares(ofRun, ofOperator);
   const more = ({ answers: { kept } }: ActiveRun, stepName: string, size: number) => size - (kept.get(stepName) ?? 0);
   const keep = (run: ActiveRun, stepName: string, size: number) => {
@@ -44,9 +45,11 @@ export function createAnswerRoom(ofRun: number, ofOperator: number): AnswerRoom 
   };
   return {
     take: (run, stepName, size) => {
-      if (size > SMALL && !shares.fits(run, more(run, stepName, size))) return false;
+      const fits = size <= SMALL || shares.fits(run, more(run, stepName, size));
+      const refused = fits ? size > SMALL && dailyBytes(run, size) : NO_ROOM;
+      if (refused) return refused;
       keep(run, stepName, size);
-      return true;
+      return null;
     },
     note: (run, stepName) => {
       const view = run.results.get(stepName);
@@ -83,7 +86,7 @@ export function withinRoom(
   const json = JSON.stringify([raw, output, summary, nextStepContext]);
   const size = json.length + VALUE_SIZE * valuesIn(json);
   run.answers.size += size;
-  const refused = run.answers.size > MAX_SIZE ? TOO_MUCH : room.take(run, name, size) ? null : NO_ROOM;
+  const refused = run.answers.size > MAX_SIZE ? TOO_MUCH : room.take(run, name, size);
   if (!refused) return performed;
   return { ...refused, ...(facts && { facts: lean(facts) }), ...(request && { request }) };
 }
