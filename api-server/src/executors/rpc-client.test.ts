@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MAX_FRAME_BYTES } from '@signalbox/crds';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { agentBackend, MAX_QUESTIONS } from './agent-backend.ts';
@@ -289,4 +290,45 @@ test('an error that a backend describes at length is cut', async () => {
   answer = ({ id }, socket) => say(socket, { id, error });
   const reply = await agentBackend('gateway', rpc).run(agentCall);
   expect(reply).toMatchObject({ ok: false, message: `${'x'.repeat(2_000)}…`, type: 'y'.repeat(100) });
+});
+
+const CONTROLS = '\u0001'.repeat(200_000);
+
+test('a call that is no frame fails alone, before and after there is a connection, and cuts nobody off', async () => {
+  sockets.options.maxPayload = MAX_FRAME_BYTES;
+  let connections = 0;
+  http.on('upgrade', () => (connections += 1));
+  const tooLarge = { ok: false, type: 'call_too_large', retryable: false };
+  answer = ({ id, params }, socket) => params['a'] === 1 && say(socket, { id, result: 'fine' });
+  const waits = call({ params: { input: 'x'.repeat(MAX_FRAME_BYTES / 4) } });
+  expect(await call({ params: { input: CONTROLS } })).toMatchObject(tooLarge);
+  expect(await call()).toMatchObject({ result: 'fine' });
+  expect(await call({ params: { input: 'é'.repeat(MAX_FRAME_BYTES / 2) } })).toMatchObject(tooLarge);
+  expect(await call()).toMatchObject({ result: 'fine' });
+  expect(connections).toBe(1);
+  expect(received[0]?.frame.params['input']).toHaveLength(MAX_FRAME_BYTES / 4);
+  rpc.close();
+  expect(await waits).toMatchObject({ type: 'unavailable' });
+});
+
+test('a decision that is no frame is refused instead', async () => {
+  const onRequest = () => Promise.resolve({ approved: true, comment: CONTROLS });
+  answer = ({ method }, socket) => {
+    if (method === 'm') return say(socket, { id: 's1', method: 'tool.request_approval', params: {} });
+    say(socket, { id: received[0]?.frame.id, result: 'fine' });
+  };
+  expect(await call({ onRequest })).toMatchObject({ result: 'fine' });
+  expect(received[1]?.frame).toMatchObject({ id: 's1', error: { code: -32_603 } });
+});
+
+test('a connection that is cut each time it opens is opened more and more seldom', async () => {
+  const openedAt: number[] = [];
+  answer = (_, socket) => {
+    openedAt.push(performance.now());
+    socket.terminate();
+  };
+  void call();
+  await expect.poll(() => openedAt.length, { timeout: 10_000 }).toBe(5);
+  const [fourth = 0, fifth = 0] = openedAt.slice(3);
+  expect(fifth - fourth).toBeGreaterThan(500);
 });

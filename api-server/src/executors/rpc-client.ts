@@ -1,11 +1,13 @@
-import type { RpcResponse } from '@signalbox/crds';
+import { fitsFrame, MAX_FRAME_BYTES, type RpcResponse } from '@signalbox/crds';
 import { backoffMs } from '../backoff.ts';
-import type { Failure } from '../runs/state/executor.ts';
+import { failure, type Failure } from '../runs/state/executor.ts';
 import { isRefusal, openSocket, type RpcSocket, type SocketOptions } from './rpc-socket.ts';
 
 /** How long a call waits for a connection before it fails; a gateway that rolls is back by then. */
 export const CONNECT_PATIENCE_MS = 60_000;
 const RECONNECT = { firstMs: 100, mostMs: 5_000, jitter: 0.25 };
+/** A connection that ends sooner is no better than none: the wait before the next one grows. */
+const STEADY_MS = 5_000;
 /** How long a cancelled call waits for what it has spent, which the backend says in the error that ends it. */
 const CANCEL_PATIENCE_MS = 500;
 /** The longest wait that a backend may ask for; a timer takes no more than 24 days and would end at once. */
@@ -49,6 +51,17 @@ interface Open {
   settle(result: CallResult): void;
 }
 
+/** Over a larger message the other side ends the connection, and with it the calls of all; written again, it ends the next one too. */
+const TOO_LARGE = failure(
+  'call_too_large',
+  `the call is larger than ${MAX_FRAME_BYTES} bytes as JSON, which writes a control character of its prompt in six`,
+);
+
+const frameOf = (id: number, { method, params }: Pick<Call, 'method' | 'params'>): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, method, params });
+
+const answerOf = (id: string | number, answer: object): string => JSON.stringify({ jsonrpc: '2.0', id, ...answer });
+
 const refusal = () => ({ error: { code: -32603, message: 'the decision could not be read' } });
 const unavailable = (message: string): Failure => ({ ok: false, type: 'unavailable', message, retryable: true });
 
@@ -59,6 +72,7 @@ export class WebSocketRpc implements RpcClient {
   #ready = false;
   #closed = false;
   #failures = 0;
+  #openedAt = 0;
   /** Why the last connection ended, or did not come about. */
   #reason = 'no connection yet';
   #reconnect: NodeJS.Timeout | null = null;
@@ -75,8 +89,18 @@ export class WebSocketRpc implements RpcClient {
     if (this.#open.size >= MAX_OPEN_CALLS) return Promise.resolve(unavailable(`${MAX_OPEN_CALLS} calls are open`));
     if (call.signal.aborted)
       return Promise.resolve({ ok: false, type: 'cancelled', message: 'stopped', retryable: false });
+    const id = this.#nextId++;
+    const frame = frameOf(id, call);
+    if (!fitsFrame(frame)) return Promise.resolve(TOO_LARGE);
+    const settled = this.#track(id, call);
+    if (this.#ready) this.#socket?.send(frame);
+    else this.#connect();
+    return settled;
+  }
+
+  /** Apart from `call`, whose written frame would be kept as long as what is made here. */
+  #track(id: number, call: Call): Promise<CallResult> {
     return new Promise((resolve) => {
-      const id = this.#nextId++;
       const giveUp = setTimeout(() => this.#giveUp(id), CONNECT_PATIENCE_MS);
       const abort = () => this.#abort(id);
       const settle = (result: CallResult) => {
@@ -90,8 +114,6 @@ export class WebSocketRpc implements RpcClient {
       this.#open.set(id, open);
       if (call.eventKey !== undefined) this.#byEventKey.set(call.eventKey, open);
       call.signal.addEventListener('abort', abort, { once: true });
-      if (this.#ready) this.#send(open);
-      else this.#connect();
     });
   }
 
@@ -116,18 +138,14 @@ export class WebSocketRpc implements RpcClient {
     return openSocket(this.#options, {
       open: () => {
         this.#ready = true;
-        this.#failures = 0;
-        for (const open of this.#open.values()) this.#send(open);
+        this.#openedAt = performance.now();
+        for (const { id, call } of this.#open.values()) this.#socket?.send(frameOf(id, call));
       },
       response: (message) => this.#answered(message),
       notification: (method, params) => this.#notified(method, params),
       request: (id, method, params) => void this.#requested(id, method, params),
       closed: (reason, refused) => this.#lost(reason, refused),
     });
-  }
-
-  #send({ id, call }: Open): void {
-    this.#socket?.send(JSON.stringify({ jsonrpc: '2.0', id, method: call.method, params: call.params }));
   }
 
   #answered({ id, result, error }: RpcResponse): void {
@@ -163,7 +181,9 @@ export class WebSocketRpc implements RpcClient {
         ? { result: { approved: false, comment: 'approvals are not possible here' } }
         : { error: { code: -32601, message: `unknown method ${method}` } };
     // The number means nothing on another connection, where the backend asks again.
-    if (this.#socket === socket) socket?.answer(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+    if (this.#socket !== socket) return;
+    const frame = answerOf(id, answer);
+    socket?.answer(fitsFrame(frame) ? frame : answerOf(id, refusal()));
   }
 
   #abort(id: number): void {
@@ -174,9 +194,8 @@ export class WebSocketRpc implements RpcClient {
     if (!this.#ready) return open.settle(this.#unreached());
     const stopped: Failure = { ok: false, type: 'cancelled', message: 'stopped', retryable: false };
     if (!cancel || open.call.outlives?.()) return open.settle(stopped);
-    this.#socket?.send(
-      JSON.stringify({ jsonrpc: '2.0', id: this.#nextId++, method: cancel.method, params: cancel.params }),
-    );
+    const frame = frameOf(this.#nextId++, cancel);
+    if (fitsFrame(frame)) this.#socket?.send(frame);
     setTimeout(() => open.settle(stopped), CANCEL_PATIENCE_MS);
   }
 
@@ -189,6 +208,7 @@ export class WebSocketRpc implements RpcClient {
   }
 
   #lost(reason: string, refused: number | null): void {
+    if (this.#ready && performance.now() - this.#openedAt > STEADY_MS) this.#failures = 0;
     this.#socket = null;
     this.#ready = false;
     this.#reason = reason;

@@ -82,9 +82,13 @@ export type DecodedFrame =
   | { ok: true; kind: 'response'; message: RpcResponse }
   | { ok: false; id: RpcId | null; error: RpcError };
 
+/** Counts only where the length in characters leaves a doubt. */
+export const fitsFrame = (text: string, maxBytes: number = MAX_FRAME_BYTES): boolean =>
+  text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes;
+
 /** One text frame as a message, or the error to answer with. Batches are refused. Never throws. */
 export function decodeFrame(frame: string, maxBytes: number = MAX_FRAME_BYTES): DecodedFrame {
-  if (frame.length * 3 > maxBytes && Buffer.byteLength(frame, 'utf8') > maxBytes)
+  if (!fitsFrame(frame, maxBytes))
     return { ok: false, id: null, error: rpcError('invalid_request', `a frame holds at most ${maxBytes} bytes`) };
   let value: unknown;
   try {

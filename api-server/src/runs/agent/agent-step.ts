@@ -19,7 +19,7 @@ import type { RawResponse } from '../state/model.ts';
 import { backendQueue } from './backend-queue.ts';
 import { askAgent, usesOf } from './model-call.ts';
 import { noteBlank, refuseBlanks } from '../prompt/blanks.ts';
-import { renderPrompt, THE_PROMPT } from '../prompt/prompt.ts';
+import { renderPrompt, shownInPrompt, THE_PROMPT } from '../prompt/prompt.ts';
 import { askForTool } from './tool-approval.ts';
 import type { ApprovalsOfRun } from '../human/approval.ts';
 import type { Answer, Attempt, CallFacts, Performed, Prepared, StepKind } from '../state/step-kind.ts';
@@ -80,7 +80,7 @@ interface Question {
 function inputOf({ prompt = '' }: RawResponse, { iteration, previous }: Attempt): string {
   if (iteration === 1 || previous === null) return prompt;
   const before = JSON.stringify({ confidence: previous.confidence, summary: previous.summary, ...previous.output });
-  return `${prompt}\n\nYour answer so far was:\n${before}\n\nLook again: check what you were unsure of, then answer again.`;
+  return `${prompt}\n\nYour answer so far was:\n${shownInPrompt(before)}\n\nLook again: check what you were unsure of, then answer again.`;
 }
 
 async function ask(deps: AgentStepDeps, question: Question, attempt: Attempt): Promise<Performed> {
@@ -121,7 +121,7 @@ async function repair(
       errors: errors.slice(0, 5),
     },
   );
-  const input = `${inputOf(question.raw, attempt)}\n\nYour answer was:\n${reply.text}\n\nIt does not fit the schema:\n${describe(errors)}\n\nAnswer again with one JSON object that does.`;
+  const input = `${inputOf(question.raw, attempt)}\n\nYour answer was:\n${shownInPrompt(reply.text)}\n\nIt does not fit the schema:\n${shownInPrompt(describe(errors))}\n\nAnswer again with one JSON object that does.`;
   const again = await call(deps, question, { ...attempt, idempotencyKey: `${attempt.idempotencyKey}/repair`, input });
   if (!again.ok) return withSpent(question.raw, [reply], again);
   const facts = toFacts(question.raw, [reply, again]);

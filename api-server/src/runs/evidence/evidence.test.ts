@@ -248,6 +248,24 @@ test('a second opinion whose own prompt or condition fails says so, and is asked
   ]);
 });
 
+test.each(['verifier: {mode: critic, ', 'grounding: {'])('what %s} sends has the bounds of a prompt', async (part) => {
+  const own = `    ${part}agent: second, prompt_template: "{{metadata.more}}"}\n`;
+  const answer = sure(0.9, { text: LARGE });
+  await make({ pipelines: [text(own)], agents: { look: () => answer, second: () => sure(0.8, { score: 1 }) } });
+  const { run, step } = await world.run('p', { metadata: { more: LARGE } });
+  const noted = await readEvents(world.database.db, run.id, 0);
+  const name = part.split(':')[0];
+  expect(noted.flatMap(({ event, msg }) => (event === 'template_failed' ? [msg] : []))).toEqual([
+    `${name}.prompt_template: the rendered prompt is larger than 262144 bytes; the built-in prompt is used`,
+  ]);
+  const { input = '' } = world.calls.find(({ agent }) => agent === 'second') ?? {};
+  expect(input).toMatch(
+    /Task checkout\n\nIt answered:\n\n\{\n {2}"summary": "looked",\n {2}"text": "x+… \[cut from 6\d+ bytes\]\n\n/,
+  );
+  expect(input.length).toBeLessThan(140_000);
+  expect(step('look').status).toBe('completed');
+});
+
 test('a prompt that is too large names the value that makes it so', async () => {
   await make({ pipelines: [text('').replace('{{labels.service}}', '{{severity}} {{metadata.more}}')], agents: {} });
   const { error } = (await world.run('p', { metadata: { more: LARGE } })).step('look');

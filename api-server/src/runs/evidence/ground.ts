@@ -2,7 +2,7 @@ import type { SecondOpinion } from '../state/model.ts';
 import { runValues } from '../prompt/run-values.ts';
 import { secondOpinion } from './second-opinion.ts';
 import type { Begun } from './step-execution.ts';
-import { answerValues, renderOr, type OpinionDeps, type Subject } from './verify.ts';
+import { answerValues, renderOr, shownAnswer, type OpinionDeps, type Subject } from './verify.ts';
 
 /** What the judge must answer beside the contract. */
 const SCORE_SCHEMA = {
@@ -77,6 +77,5 @@ function sourcesOf({ raw }: Subject, material: string | null): string[] {
 }
 
 function builtIn({ answer }: Subject, material: string): string {
-  const said = JSON.stringify({ summary: answer.summary, ...answer.output }, null, 2);
-  return `This is all that an agent saw:\n\n${material}\n\nIt answered:\n\n${said}\n\nGo through the statements of the answer. Your score is the share of them that the material supports: 1 when all are, 0 when none is.`;
+  return `This is all that an agent saw:\n\n${material}\n\nIt answered:\n\n${shownAnswer(answer)}\n\nGo through the statements of the answer. Your score is the share of them that the material supports: 1 when all are, 0 when none is.`;
 }

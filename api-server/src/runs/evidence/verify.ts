@@ -2,6 +2,7 @@ import type { Verifier } from '@signalbox/crds';
 import type { Compute } from '@signalbox/crds/process/compute';
 import type { RawResponse, SecondOpinion } from '../state/model.ts';
 import { noteMissing } from '../prompt/blanks.ts';
+import { MAX_PROMPT_BYTES, shownInPrompt } from '../prompt/prompt.ts';
 import { runValues } from '../prompt/run-values.ts';
 import { secondOpinion, type Backends } from './second-opinion.ts';
 import type { PriceOf } from '../cost/cost.ts';
@@ -89,7 +90,7 @@ interface OwnPrompt {
   values: Record<string, unknown>;
 }
 
-/** The author's prompt for a second agent; the built-in one where there is none, or, with an event, where it fails. */
+/** The author's prompt for a second agent; the built-in one where there is none, or, with an event, where it fails or is too large. */
 export async function renderOr(
   templates: Templates,
   begun: Begun,
@@ -98,8 +99,9 @@ export async function renderOr(
 ): Promise<string> {
   if (template === undefined) return builtInPrompt;
   const rendered = await templates.render(template, values, ownerOf(begun.run));
-  if (!rendered.ok) {
-    const message = `${part}.prompt_template: ${rendered.msg}; the built-in prompt is used`;
+  if (!rendered.ok || Buffer.byteLength(rendered.text) > MAX_PROMPT_BYTES) {
+    const why = rendered.ok ? `the rendered prompt is larger than ${MAX_PROMPT_BYTES} bytes` : rendered.msg;
+    const message = `${part}.prompt_template: ${why}; the built-in prompt is used`;
     begun.run.journal.add('warn', 'template_failed', message, { step_name: begun.name });
     return builtInPrompt;
   }
@@ -107,10 +109,13 @@ export async function renderOr(
   return rendered.text;
 }
 
+/** The answer as a second agent sees it. */
+export const shownAnswer = ({ summary, output }: Answer): string =>
+  shownInPrompt(JSON.stringify({ summary, ...output }, null, 2));
+
 function builtIn({ mode }: Verifier, { answer, raw }: Subject): string {
   if (mode === 'independent') return raw.prompt ?? '';
-  const said = JSON.stringify({ summary: answer.summary, ...answer.output }, null, 2);
-  return `Another agent was given this task:\n\n${raw.prompt ?? ''}\n\nIt answered:\n\n${said}\n\nCheck the answer. Your confidence says how likely it is that the answer is right; your summary names what is wrong or unproven in it.`;
+  return `Another agent was given this task:\n\n${raw.prompt ?? ''}\n\nIt answered:\n\n${shownAnswer(answer)}\n\nCheck the answer. Your confidence says how likely it is that the answer is right; your summary names what is wrong or unproven in it.`;
 }
 
 const show = (score: number | null): string => (score === null ? 'not' : score.toFixed(2));

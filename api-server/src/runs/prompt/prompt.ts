@@ -1,4 +1,5 @@
 import type { Failure } from '../state/executor.ts';
+import { cutText } from '../state/field-sizes.ts';
 import type { RawResponse } from '../state/model.ts';
 import type { StepContext } from '../state/step-context.ts';
 import { noteMissing } from './blanks.ts';
@@ -7,7 +8,10 @@ import { runValues } from './run-values.ts';
 import { ownerOf, type Templates } from './templates.ts';
 
 /** Longest prompt after rendering, in bytes of UTF-8. */
-const MAX_PROMPT_BYTES = 256 * 1024;
+export const MAX_PROMPT_BYTES = 256 * 1024;
+
+/** An answer as a prompt shows it, beside a prompt of its own in one message: what is longer is cut and says so. */
+export const shownInPrompt = (answer: string): string => cutText(answer, MAX_PROMPT_BYTES / 2);
 
 /** What blanks of a prompt are said to be in. */
 export const THE_PROMPT = 'the prompt';

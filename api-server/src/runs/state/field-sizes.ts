@@ -51,7 +51,8 @@ const cutIn = (prefix: string, texts: Readonly<Record<string, string | null>>): 
 /** No character takes more than three bytes a unit. */
 const fits = (text: string, most: number): boolean => text.length * 3 <= most;
 
-function cutText(text: string, most: number): string {
+/** The text in so many bytes of UTF-8, with a mark where it was longer. */
+export function cutText(text: string, most: number): string {
   if (fits(text, most)) return text;
   const bytes = Buffer.from(text);
   if (bytes.length <= most) return text;
