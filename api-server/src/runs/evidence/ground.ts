@@ -1,5 +1,7 @@
+import type { Grounding } from '@signalbox/crds';
 import type { SecondOpinion } from '../state/model.ts';
 import { runValues } from '../prompt/run-values.ts';
+import { oneAtATime } from '../prompt/one-at-a-time.ts';
 import { secondOpinion } from './second-opinion.ts';
 import type { Begun } from './step-execution.ts';
 import { answerValues, renderOr, shownAnswer, type OpinionDeps, type Subject } from './verify.ts';
@@ -27,10 +29,7 @@ export async function ground(deps: OpinionDeps, begun: Begun, subject: Subject):
   const { step, run, name } = begun;
   const grounding = 'grounding' in step ? step.grounding : undefined;
   if (!grounding) return null;
-  const material = materialOf(subject);
-  const values = runValues(run, deps.now(), { ...begun.locals, ...answerValues(subject), material });
-  const own = { part: 'grounding' as const, template: grounding.prompt_template, values };
-  const input = await renderOr(deps.templates, begun, own, builtIn(subject, material));
+  const { input, sources } = await oneAtATime(run, () => question(deps, begun, grounding, subject));
   const said = await secondOpinion(deps, begun, {
     part: 'grounding',
     executor: grounding.executor,
@@ -42,7 +41,7 @@ export async function ground(deps: OpinionDeps, begun: Begun, subject: Subject):
     signal: subject.signal,
     score: ({ output }) => (typeof output['score'] === 'number' ? output['score'] : null),
   });
-  const opinion: SecondOpinion = { ...said, sources: sourcesOf(subject, input.includes(material) ? material : null) };
+  const opinion: SecondOpinion = { ...said, sources };
   const level = opinion.error === undefined ? 'info' : 'warn';
   const message =
     opinion.error === undefined
@@ -50,6 +49,15 @@ export async function ground(deps: OpinionDeps, begun: Begun, subject: Subject):
       : `the grounding judge failed: ${opinion.error}`;
   run.journal.add(level, 'grounding_ran', message, { step_name: name, agent: grounding.agent, score: opinion.score });
   return opinion;
+}
+
+/** What the judge is asked, and what of it the judge could compare the answer with. */
+async function question(deps: OpinionDeps, begun: Begun, { prompt_template: template }: Grounding, subject: Subject) {
+  const material = materialOf(subject);
+  const values = runValues(begun.run, deps.now(), { ...begun.locals, ...answerValues(subject), material });
+  const own = { part: 'grounding' as const, template, values };
+  const input = await renderOr(deps.templates, begun, own, () => builtIn(subject, material));
+  return { input, sources: sourcesOf(subject, input.includes(material) ? material : null) };
 }
 
 const toolResults = ({ trace = [] }: Subject['raw']): Record<string, unknown>[] =>

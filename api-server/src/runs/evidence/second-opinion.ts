@@ -4,6 +4,7 @@ import type { AgentBackend, AgentCall, AgentReply } from '../state/executor.ts';
 import { withDeadline } from '../state/deadline.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { SecondOpinion } from '../state/model.ts';
+import type { PromptRoom } from '../state/prompt-room.ts';
 import { ownerOf } from '../prompt/templates.ts';
 import { askAgent, usesOf } from '../agent/model-call.ts';
 import type { Span } from '../state/span.ts';
@@ -32,6 +33,7 @@ interface SecondOpinionDeps {
   compute: Pick<Compute, 'validate'>;
   backends: Backends;
   priceOf: PriceOf;
+  prompts: PromptRoom;
   now(): number;
 }
 
@@ -57,13 +59,15 @@ export async function secondOpinion(deps: SecondOpinionDeps, begun: Begun, opini
 }
 
 async function ask(
-  { backends, priceOf, compute }: SecondOpinionDeps,
+  { backends, priceOf, compute, prompts }: SecondOpinionDeps,
   begun: Begun,
   opinion: Asked,
 ): Promise<SecondOpinion> {
   const nothing = { agent: opinion.agent, model: null, provider: null, score: null, summary: null };
   const backend = backends.get(opinion.executor);
   if (!backend) return { ...nothing, error: `executors.${opinion.executor} is not configured` };
+  using held = prompts.hold(begun.run, { raw: null, sends: opinion.input.length });
+  if (held.refused) return { ...nothing, error: held.refused.message };
   const message = `no answer within ${opinion.timeoutMs / 1000} s`;
   using deadline = withDeadline({ after: opinion.timeoutMs, why: 'call_timeout', message, follows: opinion.signal });
   const { signal } = deadline;

@@ -1,7 +1,9 @@
 import type { Verifier } from '@signalbox/crds';
 import type { Compute } from '@signalbox/crds/process/compute';
 import type { RawResponse, SecondOpinion } from '../state/model.ts';
+import type { PromptRoom } from '../state/prompt-room.ts';
 import { noteMissing } from '../prompt/blanks.ts';
+import { oneAtATime } from '../prompt/one-at-a-time.ts';
 import { MAX_PROMPT_BYTES, shownInPrompt } from '../prompt/prompt.ts';
 import { runValues } from '../prompt/run-values.ts';
 import { secondOpinion, type Backends } from './second-opinion.ts';
@@ -14,6 +16,7 @@ export interface OpinionDeps {
   backends: Backends;
   priceOf: PriceOf;
   templates: Templates;
+  prompts: PromptRoom;
   compute: Pick<Compute, 'validate'>;
   now(): number;
 }
@@ -43,7 +46,7 @@ export async function verify(deps: OpinionDeps, begun: Begun, subject: Subject):
   const values = runValues(run, deps.now(), { ...begun.locals, ...answerValues(subject) });
   if (!(await holds(deps, begun, verifier, values))) return null;
   const own = { part: 'verifier' as const, template: verifier.prompt_template, values };
-  const input = await renderOr(deps.templates, begun, own, builtIn(verifier, subject));
+  const input = await oneAtATime(run, () => renderOr(deps.templates, begun, own, () => builtIn(verifier, subject)));
   const opinion = await secondOpinion(deps, begun, {
     part: 'verifier',
     executor: verifier.executor,
@@ -95,15 +98,15 @@ export async function renderOr(
   templates: Templates,
   begun: Begun,
   { part, template, values }: OwnPrompt,
-  builtInPrompt: string,
+  builtInPrompt: () => string,
 ): Promise<string> {
-  if (template === undefined) return builtInPrompt;
+  if (template === undefined) return builtInPrompt();
   const rendered = await templates.render(template, values, ownerOf(begun.run));
   if (!rendered.ok || Buffer.byteLength(rendered.text) > MAX_PROMPT_BYTES) {
     const why = rendered.ok ? `the rendered prompt is larger than ${MAX_PROMPT_BYTES} bytes` : rendered.msg;
     const message = `${part}.prompt_template: ${why}; the built-in prompt is used`;
     begun.run.journal.add('warn', 'template_failed', message, { step_name: begun.name });
-    return builtInPrompt;
+    return builtInPrompt();
   }
   rendered.missing.forEach(noteMissing(`the prompt of ${part}`, begun));
   return rendered.text;

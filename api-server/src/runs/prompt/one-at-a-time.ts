@@ -5,8 +5,8 @@ const last = new WeakMap<ActiveRun, Promise<void>>();
 const ignore = () => undefined;
 
 /**
- * Of a run and its sub-runs one request or context is rendered at a time: hundreds of branches that take turns would each have most of
- * theirs in memory before the first is counted.
+ * Of a run and its sub-runs one request, context or prompt of a second agent is rendered at a time: hundreds of branches that take turns
+ * would each have most of theirs in memory before the first is counted.
  */
 export function oneAtATime<T>(run: ActiveRun, render: () => Promise<T>): Promise<T> {
   const top = topOf(run);

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { hang } from '../fixtures/engine.ts';
+import type { ActiveRun } from '../state/active-run.ts';
+import type { AgentBackend, AgentCall, AgentReply } from '../state/executor.ts';
+import { createPromptRoom } from '../state/prompt-room.ts';
+import { NO_SPAN } from '../state/span.ts';
+import { ground } from './ground.ts';
+import type { Begun } from './step-execution.ts';
+import { type OpinionDeps, type Subject, verify } from './verify.ts';
+
+const PROMPT = 'x'.repeat(1_000);
+const answer = { confidence: 0.9, summary: 'looked', output: { text: 'fine' } };
+
+function world(roomOfRun: number) {
+  const run = {
+    id: 'r',
+    parent: null,
+    namespace: null,
+    pipeline: { name: 'p' },
+    context: { labels: {}, metadata: {} },
+    journal: { add: () => undefined },
+    results: new Map(),
+    triggeredAt: 0,
+  } as unknown as ActiveRun;
+  const calls: AgentCall[] = [];
+  const rendering = { now: 0, most: 0 };
+  const backend = {
+    name: 'gateway',
+    run: (call: AgentCall) => {
+      calls.push(call);
+      return hang(call) as Promise<AgentReply>;
+    },
+  } as AgentBackend;
+  const deps = {
+    backends: new Map([['gateway', backend]]),
+    prompts: createPromptRoom(roomOfRun, () => null),
+    priceOf: () => null,
+    now: Date.now,
+    compute: { validate: () => Promise.resolve({ ok: true }) },
+    templates: {
+      render: async () => {
+        rendering.now += 1;
+        rendering.most = Math.max(rendering.most, rendering.now);
+        await new Promise(setImmediate);
+        rendering.now -= 1;
+        return { ok: true, text: PROMPT, missing: [] };
+      },
+    },
+  } as unknown as OpinionDeps;
+  const asks = { executor: 'gateway', agent: 'second', prompt_template: 'x', timeout_seconds: 60 };
+  const step = { executor: 'gateway', verifier: asks, grounding: asks };
+  const begun = { run, step, name: 's', iteration: 1, attempt: 1, locals: {}, costs: [], span: NO_SPAN };
+  return { deps, begun: begun as unknown as Begun, calls, rendering };
+}
+
+test.each([
+  ['verifiers', verify],
+  ['grounding judges', ground],
+])(
+  'the prompts of %s that go on have so much room, are rendered one at a time, and fail without room',
+  async (_, of) => {
+    const { deps, begun, calls, rendering } = world(5_000);
+    const stop = new AbortController();
+    const subject = { answer, raw: { prompt: 'Look' }, signal: stop.signal } as unknown as Subject;
+    const ask = () => of(deps, begun, subject);
+    const first = [ask(), ask()];
+    const refused = await ask();
+    expect(refused).toMatchObject({ score: null, error: expect.stringContaining('hold too much memory') as string });
+    expect([calls.length, rendering.most, deps.prompts.chars()]).toEqual([2, 1, 4_000]);
+    stop.abort();
+    expect(await Promise.all(first)).toMatchObject([{ error: 'stopped' }, { error: 'stopped' }]);
+    expect(deps.prompts.chars()).toBe(0);
+  },
+);
