@@ -4,7 +4,10 @@ import type { ModelContent, ModelUsage } from './model.ts';
 
 const usage: ModelUsage = { input: 1, output: 2, cachedInput: null };
 const call = (input: string): ModelContent => ({ type: 'tool-call', toolCallId: 'a', toolName: 'look', input });
-const check = (content: ModelContent[]) => () => requireBounded({ content, usage });
+const check =
+  (content: ModelContent[], modelId = 'm-1') =>
+  () =>
+    requireBounded({ content, usage, modelId });
 const LIST = `{"list":[${'{},'.repeat(30_000)}1]}`;
 
 test.each<[string, ModelContent[]]>([
@@ -18,6 +21,10 @@ test.each<[string, ModelContent[]]>([
   ],
 ])('an answer with %s cannot be used', (_, content) => {
   expect(check(content)).toThrow(expect.objectContaining({ message: TOO_LARGE, retryable: false, usage }));
+});
+
+test('an answer of a model with a name without end cannot be used', () => {
+  expect(check([], 'm'.repeat(1001))).toThrow(TOO_LARGE);
 });
 
 test('a long text in an argument is none, whatever signs it has', () => {

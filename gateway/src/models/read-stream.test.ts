@@ -11,3 +11,39 @@ test('a stream that begins tool calls without end is given up', async () => {
   await expect(reading).rejects.toThrow('the answer of the model is too large');
   expect(begun).toBeLessThan(2100);
 });
+
+/** What is told of a stream with these pieces of a text, each with the millisecond in which it came. */
+async function toldOf(deltas: string[]) {
+  const told: { text: string; turn: number }[] = [];
+  let turn = 0;
+  const turns = setInterval(() => (turn += 1), 1);
+  const stream = new ReadableStream<LanguageModelV4StreamPart>({
+    start: (controller) => {
+      for (const delta of deltas) controller.enqueue({ type: 'text-delta', id: '0', delta });
+      controller.close();
+    },
+  });
+  const onText = (text: string) => told.push({ text, turn });
+  const reading = readStream(stream, { modelId: 'm-1', modelField: undefined, onText });
+  const error = await reading.then(
+    () => null,
+    (failure: Error) => failure.message,
+  );
+  clearInterval(turns);
+  return { told, error };
+}
+
+test('nothing is told of a piece of text that no model says', async () => {
+  expect(await toldOf(['x'.repeat(9_000_000)])).toEqual({ told: [], error: 'the answer of the model is too large' });
+});
+
+test.each([
+  ['one large piece', ['x'.repeat(300_000)]],
+  ['many pieces at once', Array.from({ length: 3000 }, () => 'x'.repeat(100))],
+])('%s of a text is told a part in a turn', async (_, deltas) => {
+  const { told, error } = await toldOf(deltas);
+  expect(error).toBeNull();
+  expect(told.map(({ text }) => text).join('')).toBe('x'.repeat(300_000));
+  const turns = Map.groupBy(told, ({ turn }) => turn).values();
+  for (const inTurn of turns) expect(inTurn.map(({ text }) => text).join('').length).toBeLessThanOrEqual(64 * 1024);
+});

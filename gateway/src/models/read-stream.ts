@@ -2,6 +2,7 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { MAX_REPLY_CHARS, TOO_LARGE } from './bound-reply.ts';
 import { BrokenAnswer, reportedError } from './failure.ts';
 import type { ModelContent, ModelReply } from './model.ts';
+import { tellInPieces } from './tell-in-pieces.ts';
 import { usageOf } from './usage.ts';
 
 interface StreamTarget {
@@ -20,21 +21,23 @@ export async function readStream(
   target: StreamTarget,
 ): Promise<ModelReply> {
   const collector = new StreamCollector(target);
-  for await (const part of stream) collector.add(part);
+  const tell = tellInPieces(target.onText);
+  for await (const part of stream) {
+    collector.add(part);
+    if (part.type === 'text-delta') await tell(part.delta);
+  }
   return collector.reply;
 }
 
 /** Opens, grows and closes text and reasoning blocks; other finished parts are kept as they come. */
 class StreamCollector {
   readonly reply: ModelReply;
-  private readonly onText: StreamTarget['onText'];
   private readonly modelField: string | undefined;
   private readonly open = new Map<string, OpenBlock>();
   private chars = 0;
   private blocks = 0;
 
-  constructor({ modelId, modelField, onText }: StreamTarget) {
-    this.onText = onText;
+  constructor({ modelId, modelField }: StreamTarget) {
     this.modelField = modelField;
     this.reply = { content: [], finish: '', usage: { input: null, output: null, cachedInput: null }, modelId };
   }
@@ -47,7 +50,6 @@ class StreamCollector {
       case 'reasoning-start':
         return this.begin({ type: 'reasoning', text: '' }, part.id);
       case 'text-delta':
-        this.onText(part.delta);
         return this.grow(`text:${part.id}`, part.delta);
       case 'reasoning-delta':
         return this.grow(`reasoning:${part.id}`, part.delta);

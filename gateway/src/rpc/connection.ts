@@ -60,6 +60,7 @@ export class Connection {
   private nextId = 1;
   private events: (() => string)[] = [];
   private corked = false;
+  private hasLeftOut = false;
   private flushing: NodeJS.Timeout | undefined;
 
   constructor(socket: WebSocket, deps: ConnectionDeps) {
@@ -239,11 +240,19 @@ export class Connection {
     if (unread > MAX_BUFFERED_BYTES) return this.cutSlow();
     if (unread > MAX_UNSUSPICIOUS_BYTES) this.deps.onUnread?.();
     if (!this.isOpen()) return;
+    if (!isOneFrame(text, this.deps)) return this.leaveOut(text);
     if (!this.corked) {
       this.corked = true;
       this.deps.stream.cork();
     }
     this.socket.send(text);
+  }
+
+  /** An event: for one that is too large, the peer would close the connection of all its runs. */
+  private leaveOut(text: string): void {
+    if (this.hasLeftOut) return;
+    this.hasLeftOut = true;
+    this.deps.onBug(new Error(`a message of ${text.length} characters was left out: it ${unfit(this.deps)}`));
   }
 
   /** A run sends several small frames in a row; they share one system call. */

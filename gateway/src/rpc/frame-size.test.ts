@@ -30,7 +30,7 @@ async function clientOf(answers: FakeAnswer[], agent: Record<string, unknown> = 
   const sizes: number[] = [];
   client.socket.on('message', (data: Buffer) => sizes.push(data.length));
   const run = (params: object = {}) => client.call('agent.run', { agent: 'worker', input: 'Go.', ...params });
-  return { client, run, models, largest: () => Math.max(...sizes) };
+  return { client, run, models, gateway, largest: () => Math.max(...sizes) };
 }
 
 const LONG = '\u0001 said at length '.repeat(100_000);
@@ -71,4 +71,33 @@ test('nobody is asked about a call too large to be shown: it is refused', async 
   expect(models.requests[1]?.body.messages.at(-1).content).toContain('too large to be shown');
   expect(client.messages.some(({ method }) => method === 'tool.request_approval')).toBe(false);
   expect(largest()).toBeLessThanOrEqual(FRAME);
+});
+
+/** As many values as one answer may have; an event adds some. */
+const FULL = `{"list":[${'{},'.repeat(24_998)}1]}`;
+const callOf = (id: string, args: string): FakeAnswer => {
+  const call = { id, type: 'function', function: { name: 'host__ok', arguments: args } };
+  const message = { role: 'assistant', content: null, tool_calls: [call] };
+  return {
+    json: { id: 'c', object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] },
+  };
+};
+
+test('a call with an id without end is told and asked about by the beginning of it, and answered by all of it', async () => {
+  const id = 'x'.repeat(1_100_000);
+  const answers = [callOf(id, '{}'), chat.text('done')];
+  const { client, run, models, largest } = await clientOf(answers, { require_approval: ['host'] });
+  client.onRequest = ({ params }) => ({ approved: true, input_sha256: params?.['input_sha256'] });
+  expect((await run()).result).toMatchObject({ text: 'done', tool_calls: 1 });
+  for (const event of ['approval_requested', 'tool_call', 'tool_result'])
+    expect(await client.event(event)).toMatchObject({ call_id: id.slice(0, 200) });
+  expect(models.requests[1]?.body.messages.at(-1).tool_call_id === id).toBe(true);
+  expect(largest()).toBeLessThanOrEqual(FRAME);
+});
+
+test('a tool call with as many values as a frame holds is told without them', async () => {
+  const { client, run, gateway } = await clientOf([callOf('call_1', FULL), chat.text('done')]);
+  expect((await run()).result).toMatchObject({ text: 'done', tool_calls: 1 });
+  expect(await client.event('tool_call')).toMatchObject({ input: expect.stringMatching(/^\[cut: \d+ /) });
+  expect(gateway.errors).toEqual([]);
 });

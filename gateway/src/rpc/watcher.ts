@@ -3,7 +3,7 @@ import type { ApprovalRight } from '../identity/authenticate.ts';
 import type { Caller, RunWatcher } from '../runs/run.ts';
 import { timestamp } from '../runs/timestamp.ts';
 import type { Connection } from './connection.ts';
-import { eventParts } from './event-parts.ts';
+import { shownEvent } from './shown-event.ts';
 
 /** An approver must see the whole call. */
 const TOO_LARGE = 'the call is too large to be shown to its approver; call with a smaller input';
@@ -17,10 +17,10 @@ export function watcherOf(connection: Connection, approves: ApprovalRight, calle
       const { id, params } = run;
       const now = Date.now();
       const { idempotency_key } = params;
-      for (const part of eventParts(event))
-        connection.notify('agent.event', () =>
-          JSON.stringify({ run_id: id, ts: timestamp(now), idempotency_key, ...part }),
-        );
+      const shown = shownEvent(event);
+      connection.notify('agent.event', () =>
+        JSON.stringify({ run_id: id, ts: timestamp(now), idempotency_key, ...shown }),
+      );
     },
     ask: (method, params, signal) => connection.request(method, params, signal),
     async requestApproval(run, request, signal) {

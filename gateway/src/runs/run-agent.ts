@@ -46,6 +46,8 @@ type Answered = Extract<Generated, { ok: true }>;
 type ToolCallContent = Extract<ModelContent, { type: 'tool-call' }>;
 export const MAX_CALLS_PER_TURN = 32;
 export const CALLS_AT_ONCE = 8;
+/** Of what events and people get; only the provider gets all of it back: a proxy may write a thought's signature into an id. */
+const MAX_CALL_ID_CHARS = 200;
 /** What a run has said and heard, as JSON; no model reads as much. */
 const MAX_TALK_CHARS = 16 * 1024 * 1024;
 const CUT_OFF = 'and it was cut off at its limit of tokens (max_tokens)';
@@ -241,7 +243,8 @@ class AgentRun {
       return { text: `at most ${MAX_CALLS_PER_TURN} tool calls in one turn`, isError: true };
     this.toolCalls += 1;
     const { agent, offer, signal, emit, span } = this.job;
-    const requested: RequestedCall = { id: call.toolCallId, name: call.toolName, input: call.input };
+    const id = call.toolCallId.slice(0, MAX_CALL_ID_CHARS);
+    const requested: RequestedCall = { id, name: call.toolName, input: call.input };
     return callTool(requested, { agent: agent.name, offer, signal, emit, span, trace: this.trace }, this.deps.door);
   }
 

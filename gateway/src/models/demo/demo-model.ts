@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ModelCall, ModelCallOptions, ModelContent, ModelProvider, ModelReply } from '../model.ts';
+import { tellInPieces } from '../tell-in-pieces.ts';
 import { defaultAnswer } from './default-answer.ts';
 import { fill, holds, type ScriptContext } from './fill.ts';
 import { type DemoScript, findScript, type FoundScript } from './script.ts';
@@ -43,7 +44,7 @@ async function answer(
   const delayMs = found.kind === 'script' ? found.script.delay_ms : 0;
   if (delayMs > 0) await delay(delayMs, undefined, { signal });
   const content = turn(found, { input, results }, call);
-  if (content.type === 'text') onText?.(content.text);
+  if (content.type === 'text' && onText) await tellInPieces(onText)(content.text);
   return replyOf(id, call, content);
 }
 
