@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { call } from '../support/call.ts';
 import { scratchDirectory } from '../support/scratch.ts';
@@ -23,9 +23,10 @@ function agent(name: string, script: string): void {
   writeFileSync(join(directory, 'soul.md'), `Talk.\n\n\`\`\`demo\nanswer: {confidence: 1}\n${script}\n\`\`\`\n`);
 }
 const callsOf = (...tools: string[]) =>
-  `calls: [${tools.map((tool) => `{tool: talkative/${tool}, input: {}}`).join()}]`;
+  `calls: [${tools.map((tool) => `{tool: talkative/${tool}, input: ${tool === 'note' ? '{of: {$value: results.0.list}}' : '{}'}}`).join()}]`;
 
-beforeAll(async () => {
+beforeEach(async () => {
+  agent('objects', callsOf('list', ...Array.from({ length: 7 }, () => 'note'), 'ask'));
   agent('large', callsOf(...Array.from({ length: 12 }, () => 'tell'), 'ask'));
   agent('small', callsOf('ask'));
   const config = join(scratch.path, 'gateway.yaml');
@@ -46,37 +47,41 @@ beforeAll(async () => {
   };
   gateway = await startService('gateway', config, { env, nodeFlags: [HEAP] });
 });
-afterAll(async () => {
-  await gateway.stop(1_000);
-  scratch.remove();
-});
+afterEach(() => gateway.stop(1_000));
+afterAll(() => scratch.remove());
 
 const gauge = async (name: string) =>
   Number(new RegExp(`^gateway_${name} (\\d+)`, 'm').exec((await call<string>(`${gateway.url}/metrics`)).body)?.[1]);
 
-test('runs of one namespace that hold long talks while they wait for people end neither the gateway nor a run of another', async () => {
-  const health = probeHealth(gateway.url);
-  const ended: { id: string; error?: { message: string } }[] = [];
-  const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/rpc`, {
-    headers: { authorization: `Bearer ${TOKEN}` },
-  });
-  await once(socket, 'open');
-  socket.on('message', (data) => {
-    const message = JSON.parse(String(data)) as { id?: string; method?: string };
-    if (message.method === undefined) ended.push(message as (typeof ended)[number]);
-  });
-  const run = (agent: string, namespace: string, id: string) => {
-    const params = { agent, input: namespace, metadata: { namespace, pipeline: namespace } };
-    socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'agent.run', params }));
-  };
-  run('small', 'pay', 'small');
-  for (let nth = 0; nth < RUNS; nth += 1) run('large', 'shop', `large ${nth}`);
-  const settled = async () => (await gauge('waiting_approvals')) + ended.length === RUNS + 1;
-  await waitFor(settled, { what: 'all runs to wait or to be ended', timeoutMs: 60_000 });
-  expect(ended.length).toBeGreaterThan(0);
-  expect(ended.filter(({ id }) => id === 'small')).toEqual([]);
-  expect(ended[0]?.error?.message).toContain('the run held the most');
-  expect(health.slowest()).toBeLessThan(MAX_HEALTH_MS);
-  socket.terminate();
-  health.stop();
-});
+test.each([
+  ['long talks', 'large'],
+  ['calls full of small objects', 'objects'],
+])(
+  'runs of one namespace that hold %s while they wait for people end neither the gateway nor a run of another',
+  async (_, name) => {
+    const health = probeHealth(gateway.url);
+    const ended: { id: string; error?: { message: string } }[] = [];
+    const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/rpc`, {
+      headers: { authorization: `Bearer ${TOKEN}` },
+    });
+    await once(socket, 'open');
+    socket.on('message', (data) => {
+      const message = JSON.parse(String(data)) as { id?: string; method?: string };
+      if (message.method === undefined) ended.push(message as (typeof ended)[number]);
+    });
+    const run = (agent: string, namespace: string, id: string) => {
+      const params = { agent, input: namespace, metadata: { namespace, pipeline: namespace } };
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'agent.run', params }));
+    };
+    run('small', 'pay', 'small');
+    for (let nth = 0; nth < RUNS; nth += 1) run(name, 'shop', `${name} ${nth}`);
+    const settled = async () => (await gauge('waiting_approvals')) + ended.length === RUNS + 1;
+    await waitFor(settled, { what: 'all runs to wait or to be ended', timeoutMs: 60_000 });
+    expect(ended.length).toBeGreaterThan(0);
+    expect(ended.filter(({ id }) => id === 'small')).toEqual([]);
+    expect(ended[0]?.error?.message).toContain('the run held the most');
+    expect(health.slowest()).toBeLessThan(MAX_HEALTH_MS);
+    socket.terminate();
+    health.stop();
+  },
+);

@@ -1,8 +1,13 @@
-/** An MCP server over stdio whose tool `tell` says as much as a gateway may be configured to take, and whose tool `ask` is to be approved. */
+/**
+ * An MCP server over stdio whose tool `tell` says as much as a gateway may be configured to take, `list` as many objects as a model
+ * may put into a call, `note` next to nothing, and whose tool `ask` is to be approved.
+ */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 
 const server = new McpServer({ name: 'talkative', version: '1.0.0' });
-const said = { content: [{ type: 'text' as const, text: 'x'.repeat(1_000_000) }] };
-for (const name of ['tell', 'ask']) server.registerTool(name, { description: name }, () => said);
+const LONG = 'x'.repeat(1_000_000);
+const said = { tell: LONG, ask: LONG, list: `{"list":[${'{},'.repeat(24_000)}1]}`, note: 'noted' };
+for (const [name, text] of Object.entries(said))
+  server.registerTool(name, { description: name }, () => ({ content: [{ type: 'text', text }] }));
 await server.connect(new StdioServerTransport());

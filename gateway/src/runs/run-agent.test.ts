@@ -317,12 +317,14 @@ describe('tools', () => {
     expect(lastMessage(toolCalls.fake.requests[2]?.body).content).toContain('the limit of 1 tool calls');
   });
 
-  test('a run ends before its model is sent more than any model reads', async () => {
-    const filler = 'x'.repeat(3_900_000);
+  test.each([
+    ['texts', 5, 'x'.repeat(3_900_000)],
+    ['values, which take more memory than their characters', 8, Array.from({ length: 24_990 }, () => ({}))],
+  ])('a run ends before its model is sent more %s than any model reads', async (_, turns, filler) => {
     const { run, fake } = await gatewayWith([ask('host__ok', { filler })], { agent: TOOLS });
     const { error } = await run();
     expect(error?.message).toBe('the run holds more than 16777216 characters');
-    expect(fake.requests).toHaveLength(5);
+    expect(fake.requests).toHaveLength(turns);
   });
 
   test('the operator’s turns hold where an agent allows itself more, and its author is told', async () => {

@@ -1,5 +1,5 @@
 import type { AgentRunSpent, SchemaError, SchemaResult } from '@signalbox/crds';
-import { extractJson } from '@signalbox/crds';
+import { extractJson, valuesIn } from '@signalbox/crds';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import type { Generated, GenerateOptions, GenerateRequest } from '../models/generate.ts';
 import type { ModelContent, ModelPrompt } from '../models/model.ts';
@@ -21,7 +21,7 @@ export interface RunAgentDeps {
   door: DoorDeps;
   /** The operator's limit; an agent's own limit may only be lower. */
   maxIterations: number;
-  /** Told how much more the run holds, in characters of JSON. */
+  /** Told how much more the run holds, in characters of two bytes. */
   onTalk?: (chars: number) => void;
 }
 
@@ -48,6 +48,8 @@ export const MAX_CALLS_PER_TURN = 32;
 export const CALLS_AT_ONCE = 8;
 /** Of what events and people get; only the provider gets all of it back: a proxy may write a thought's signature into an id. */
 const MAX_CALL_ID_CHARS = 200;
+/** A parsed value takes up to 80 bytes. */
+const CHARS_OF_VALUE = 40;
 /** What a run has said and heard, as JSON; no model reads as much. */
 const MAX_TALK_CHARS = 16 * 1024 * 1024;
 const CUT_OFF = 'and it was cut off at its limit of tokens (max_tokens)';
@@ -188,10 +190,11 @@ class AgentRun {
   }
 
   private add(message: ModelPrompt[number]): void {
-    const { length } = JSON.stringify(message);
-    this.talkChars += length;
+    const json = JSON.stringify(message);
+    const chars = json.length + (message.role === 'assistant' ? valuesIn(json) * CHARS_OF_VALUE : 0);
+    this.talkChars += chars;
     this.prompt.push(message);
-    this.deps.onTalk?.(length);
+    this.deps.onTalk?.(chars);
   }
 
   private async answer(generated: Answered): Promise<RunOutcome | null> {
@@ -266,7 +269,7 @@ class AgentRun {
       duration_ms: null,
       iterations: this.iterations,
       tool_calls: this.toolCalls,
-      trace: this.trace.entries,
+      trace: this.trace.entries(),
       warnings: this.job.offer.warnings,
       model: this.answeredBy?.model ?? null,
       provider: this.answeredBy?.provider ?? null,
