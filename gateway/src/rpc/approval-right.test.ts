@@ -13,11 +13,11 @@ const RUN = { agent: 'careful', input: '', idempotency_key: 'run-1/step/1' };
 let gateway: TestGateway;
 afterEach(() => gateway.close());
 
-async function open(approveToken: string | null): Promise<void> {
+async function open(approveToken: string | null, config: object = {}): Promise<void> {
   gateway = await startTestGateway({
     tokens: { approve: approveToken },
-    agents: { careful: CAREFUL },
-    config: { mcp_servers: { host: { command: process.execPath, args: [TOOL_SERVER] } } },
+    agents: { careful: CAREFUL, slow: { soul: '```demo\ndelay_ms: 60000\nanswer: {confidence: 1}\n```\n' } },
+    config: { mcp_servers: { host: { command: process.execPath, args: [TOOL_SERVER] } }, ...config },
   });
 }
 
@@ -106,6 +106,15 @@ describe('with an approve token', () => {
     const { result } = await slow.call('agent.run', RUN);
     const server = await client(APPROVE_TOKEN, true);
     expect((await server.call('agent.attach', { run_id: result?.['run_id'] })).result).toEqual(result);
+  });
+
+  test('an invoke connection that invents namespaces leaves the api-server a slot', async () => {
+    await open(APPROVE_TOKEN, { limits: { max_concurrent_runs: 4 } });
+    const attacker = await client(INVOKE_TOKEN, false);
+    for (const nth of [1, 2, 3, 4])
+      void attacker.call('agent.run', { agent: 'slow', input: '', metadata: { namespace: `invented-${nth}` } });
+    await until(() => attacker.events().filter(({ event }) => event === 'accepted').length === 4);
+    expect((await gateway.http('GET', '/health')).body.active_runs).toBe(3);
   });
 
   test('it opens what the invoke token opens, and nothing of an admin', async () => {

@@ -1,3 +1,4 @@
+import type { RunMetadata } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import { RunQueue, type Ticket } from './run-queue.ts';
 import { shareOf } from './share.ts';
@@ -5,9 +6,11 @@ import { WaitingRoom } from './waiting-room.ts';
 
 const LIMITS = { maxConcurrentRuns: 4, maxQueuedRuns: 8, maxWaitingApprovals: 1 };
 const agent = 'a';
-const TENANT = shareOf({ agent, metadata: { namespace: 'shop', pipeline: 'checkout' } });
-const OTHER = shareOf({ agent, metadata: { namespace: 'pay', pipeline: 'refunds' } });
-const PIPELINE = shareOf({ agent, metadata: { pipeline: 'nightly' } });
+const API_SERVER = { approves: 'all' as const, caller: { token: 'approve', address: '10.0.0.1' } };
+const of = (metadata: RunMetadata) => shareOf({ agent, metadata }, API_SERVER);
+const TENANT = of({ namespace: 'shop', pipeline: 'checkout' });
+const OTHER = of({ namespace: 'pay', pipeline: 'refunds' });
+const PIPELINE = of({ pipeline: 'nightly' });
 const { signal } = new AbortController();
 
 /** A queue, and in which order runs got their slots. */

@@ -86,7 +86,7 @@ export class Run {
     this.params = params;
     this.starter = starter;
     this.caller = starter.caller;
-    this.share = shareOf(params);
+    this.share = shareOf(params, starter);
     this.key = keyOf(starter, params.idempotency_key);
     this.isReserved = hasAllRights(starter);
     this.watchers.add(starter);

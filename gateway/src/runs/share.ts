@@ -1,4 +1,5 @@
 import type { AgentRunParams } from '@signalbox/crds';
+import type { RunWatcher } from './run.ts';
 
 /** Whose runs share their part of the slots. */
 export interface Share {
@@ -7,8 +8,15 @@ export interface Share {
   isBounded: boolean;
 }
 
-/** The runs of a namespace, else of a pipeline, else of an agent. */
-export function shareOf({ agent, metadata }: Pick<AgentRunParams, 'agent' | 'metadata'>): Share {
+/**
+ * The runs of a namespace, else of a pipeline, else of an agent. Where the gateway knows the api-server by its approve token, nobody
+ * else chooses: those runs are of the caller.
+ */
+export function shareOf(
+  { agent, metadata }: Pick<AgentRunParams, 'agent' | 'metadata'>,
+  { approves, caller }: Pick<RunWatcher, 'approves' | 'caller'>,
+): Share {
+  if (approves === 'none') return { key: `caller ${caller?.token} ${caller?.address}`, isBounded: true };
   const { namespace, pipeline } = metadata ?? {};
   if (namespace) return { key: `namespace ${namespace}`, isBounded: true };
   return { key: pipeline ? `pipeline ${pipeline}` : `agent ${agent}`, isBounded: false };
