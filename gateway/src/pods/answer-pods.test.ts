@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { ToolOutcome } from '../tools/tool.ts';
 import { withRun, type World } from '../testing/hosted-run.ts';
@@ -10,6 +12,12 @@ const call = (tool: string, input = '{}', server = 'k8s') => ({
   tool,
   input,
 });
+
+function usedHeap(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
+}
 
 test('what is allowed is called', () =>
   withRun(async ({ ask, reached, counted }) => {
@@ -109,6 +117,51 @@ test('a run asks people 64 questions without their calls, and no more', () =>
     await ask('tool.call', call('exec', '{"nth":3}'));
     expect(await ask('tool.request_approval', approval('exec', { nth: 64 }))).toMatchObject({ approved: true });
     expect(asked).toHaveLength(65);
+  }));
+
+test('a question that was answered with no keeps its place when its call is refused', () =>
+  withRun(
+    async ({ ask, asked }) => {
+      for (let nth = 0; nth < 64; nth += 1) await ask('tool.request_approval', approval('exec', { nth }));
+      expect(await ask('tool.call', call('exec', '{"nth":3}'))).toMatchObject({ kind: 'error' });
+      const comment = 'a run asks people 64 questions at most';
+      expect(await ask('tool.request_approval', approval('exec', { nth: 64 }))).toEqual({ approved: false, comment });
+      expect(asked).toHaveLength(64);
+    },
+    { approved: false },
+  ));
+
+test('what the policy answers takes no place of a question', () =>
+  withRun(async ({ ask }) => {
+    for (let nth = 0; nth < 64; nth += 1) await ask('tool.request_approval', approval('delete', { nth }));
+    expect(await ask('tool.request_approval', approval('exec'))).toMatchObject({ approved: true });
+  }));
+
+test.each([
+  ['an id', { call_id: 'x'.repeat(1_100_000) }],
+  ['an input', { input: { text: 'x'.repeat(1_100_000) } }],
+  ['a field that nobody knows', { more: 'x'.repeat(1_100_000) }],
+])('a question with %s that no approver could be shown is not asked', (_, large) =>
+  withRun(async ({ ask, asked }) => {
+    expect(await ask('tool.request_approval', { ...approval('exec'), ...large })).toMatchObject({ approved: false });
+    expect(asked).toEqual([]);
+  }),
+);
+
+test('a call whose provider gave it a long id is asked about and made', () =>
+  withRun(async ({ ask, asked }) => {
+    const call_id = 'x'.repeat(5_000);
+    expect(await ask('tool.request_approval', { ...approval('exec'), call_id })).toMatchObject({ approved: true });
+    expect(await ask('tool.call', { ...call('exec'), call_id })).toMatchObject({ kind: 'ok' });
+    expect(asked[0]?.call_id).toHaveLength(64);
+  }));
+
+test('of answered questions little stays in memory', () =>
+  withRun(async ({ ask }) => {
+    const before = usedHeap();
+    for (let nth = 0; nth < 64; nth += 1)
+      await ask('tool.request_approval', approval('exec', { text: `${nth}`.repeat(400_000) }));
+    expect(usedHeap() - before).toBeLessThan(8_000_000);
   }));
 
 test('an approval that is asked for again before the call is the same one', () =>

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import {
   AgentEvent,
+  MAX_FRAME_BYTES,
   rpcError,
   type RpcRequest,
   serverOf,
@@ -9,8 +11,9 @@ import {
 import type { AgentRecord } from '../agents/agent-record.ts';
 import type { ModelTool } from '../models/model.ts';
 import type { RpcReply } from '../rpc/one-frame.ts';
+import { TOO_LARGE } from '../rpc/watcher.ts';
 import { modelCallOf } from '../runs/model-call.ts';
-import type { Run } from '../runs/run.ts';
+import { type Run, shortId } from '../runs/run.ts';
 import type { RunAgentDeps, RunJob } from '../runs/run-agent.ts';
 import type { RunEvent } from '../runs/run-event.ts';
 import { type RunOutcome, wasCancelled } from '../runs/run-outcome.ts';
@@ -39,6 +42,7 @@ interface Hosted {
   run: Run;
   use: CountedUse;
   answers: KeptAnswers;
+  /** What people were asked, by a hash of the call. */
   approvals: Map<string, Promise<ToolApprovalResult>>;
   approved: Set<string>;
 }
@@ -46,6 +50,10 @@ interface Hosted {
 type Method = (hosted: Hosted, params: unknown) => Promise<RpcReply> | RpcReply;
 /** Questions to people of one run that were not followed by their call. */
 const MAX_QUESTIONS = 64;
+const TOO_MANY: ToolApprovalResult = {
+  approved: false,
+  comment: `a run asks people ${MAX_QUESTIONS} questions at most`,
+};
 const NO_OBJECT = 'the arguments must be a JSON object';
 /** The events that the gateway itself emits for a run in a pod. */
 const OWN_EVENTS: ReadonlySet<string> = new Set([
@@ -181,30 +189,34 @@ export class AnswerPods {
     return { ...outcome, text: cutText(outcome.text, this.deps.door.resultMaxChars) };
   }
 
+  /** An approver must see the whole call: one that is no frame of theirs is refused before it is looked at. */
   private async requestApproval(hosted: Hosted, params: unknown): Promise<RpcReply> {
     const parsed = ToolApprovalParams.safeParse(params);
     if (!parsed.success) return refuse('invalid_params', 'the approval request is not valid');
+    if (Buffer.byteLength(JSON.stringify(params)) > MAX_FRAME_BYTES)
+      return { ok: true, result: { approved: false, comment: TOO_LARGE } };
     const key = approvalKey(parsed.data, parsed.data.input);
-    const known = hosted.approvals.get(key);
-    if (!known && hosted.approvals.size >= MAX_QUESTIONS)
-      return { ok: true, result: { approved: false, comment: `a run asks people ${MAX_QUESTIONS} questions at most` } };
-    const asked = known ?? this.askPeople(hosted, parsed.data);
-    hosted.approvals.set(key, asked);
-    const decision = await asked;
-    if (decision.approved) hosted.approved.add(key);
-    return { ok: true, result: decision };
+    return { ok: true, result: await (hosted.approvals.get(key) ?? this.askPeople(hosted, parsed.data, key)) };
   }
 
   /** Asks for what the policy or the agent wants allowed by a person, in the words of the policy. */
-  private async askPeople(hosted: Hosted, asked: ToolApprovalParams): Promise<ToolApprovalResult> {
+  private async askPeople(hosted: Hosted, asked: ToolApprovalParams, key: string): Promise<ToolApprovalResult> {
     const { call_id, server, tool, input } = asked;
-    const { run, job } = hosted;
+    const { run, job, approvals, approved } = hosted;
     const decision = await this.authorize(hosted, { call_id, server, tool, input: JSON.stringify(input ?? null) });
     const { action, reason } = decision;
     const isAsked =
       action === 'require_approval' || isListed(job.agent.config.require_approval, { server, name: tool });
     if (action === 'deny' || !isAsked) return { approved: false, comment: reason ?? 'nobody may approve this call' };
-    return run.requestApproval({ call_id, server, tool, input, reason }, job.signal);
+    const known = approvals.get(key);
+    if (known) return known;
+    if (approvals.size >= MAX_QUESTIONS) return TOO_MANY;
+    const answer = run.requestApproval({ call_id, server, tool, input, reason }, job.signal).then((said) => {
+      if (said.approved) approved.add(key);
+      return said;
+    });
+    approvals.set(key, answer);
+    return answer;
   }
 
   private relay({ job }: Hosted, params: unknown): RpcReply {
@@ -267,14 +279,14 @@ type CallName = Pick<ToolCallAsk, 'call_id' | 'server' | 'tool'>;
 type AskedCall = CallName & Pick<ToolCallAsk, 'input'>;
 
 function approvalKey(call: CallName, input: unknown): string {
-  return JSON.stringify([call.call_id, call.server, call.tool, input]);
+  const text = JSON.stringify([shortId(call.call_id), call.server, call.tool, input]);
+  return createHash('sha256').update(text).digest('base64');
 }
 
 /** Valid for one call; the next equal call needs another approval. */
 function useApproval({ approvals, approved }: Hosted, call: CallName, input: object): boolean {
   const key = approvalKey(call, input);
-  approvals.delete(key);
-  return approved.delete(key);
+  return approved.delete(key) && approvals.delete(key);
 }
 
 function refuse(type: Parameters<typeof rpcError>[0], message: string): RpcReply {

@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts';
 import { shownEvent } from './shown-event.ts';
 
 /** An approver must see the whole call. */
-const TOO_LARGE = 'the call is too large to be shown to its approver; call with a smaller input';
+export const TOO_LARGE = 'the call is too large to be shown to its approver; call with a smaller input';
 
 /** A connection as the watcher of its runs: events as notifications, approvals as requests to the client. */
 export function watcherOf(connection: Connection, approves: ApprovalRight, caller: Caller): RunWatcher {

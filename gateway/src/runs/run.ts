@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type AgentRunParams, inputSha256, rpcError, type RpcResponse, type ToolApprovalResult } from '@signalbox/crds';
+import {
+  type AgentRunParams,
+  inputSha256,
+  longHash,
+  rpcError,
+  type RpcResponse,
+  type ToolApprovalResult,
+} from '@signalbox/crds';
 import type { ApprovalRight } from '../identity/authenticate.ts';
 import type { ApprovalRequest } from './tool-door.ts';
 import type { RunEvent } from './run-event.ts';
@@ -55,6 +62,10 @@ export function finishedRun(runId: string, outcome: RunOutcome): FinishedRun {
 
 const STARTER_GONE = 'the connection that started the run is gone, and the gateway has no approve token';
 const NO_RIGHT = "only a connection with the gateway's approve token may answer, and the run was started without it";
+
+const MAX_ID_CHARS = 200;
+/** The id of a call as it is kept: some providers write what their model thought into it. */
+export const shortId = (callId: string): string => (callId.length > MAX_ID_CHARS ? longHash(callId) : callId);
 
 const OTHER_INPUT = 'the approval is not for this input: its input_sha256 is missing or different';
 
@@ -127,13 +138,18 @@ export class Run {
     this.slot = null;
     this.params = { agent: this.params.agent, idempotency_key: this.params.idempotency_key, input: '' };
     this.watchers.clear();
+    this.askedAbout.clear();
     this.starter = null;
     this.resolveFinished(outcome);
   }
 
   /** Without a slot while it waits. An approval holds for the input that its answer names. */
   async requestApproval(request: ApprovalRequest, signal: AbortSignal): Promise<ToolApprovalResult> {
-    const shown = { ...request, call_id: this.unused(request.call_id), input_sha256: inputSha256(request.input) };
+    const shown = {
+      ...request,
+      call_id: this.unused(shortId(request.call_id)),
+      input_sha256: inputSha256(request.input),
+    };
     const decide = () =>
       this.ask((watcher) => watcher.requestApproval(this, shown, signal), signal, {
         may: ({ approves }, isStarter) => approves === 'all' || (approves === 'own' && isStarter),
