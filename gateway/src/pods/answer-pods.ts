@@ -26,6 +26,7 @@ import type { PolicyDecision } from '../policy/policy.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import { CountedUse } from './counted-use.ts';
 import { KeptAnswers } from './kept-answers.ts';
+import { podEvent } from './pod-event.ts';
 
 export interface AnswerPodsDeps {
   generate: RunAgentDeps['generate'];
@@ -222,9 +223,9 @@ export class AnswerPods {
   private relay({ job }: Hosted, params: unknown): RpcReply {
     const parsed = AgentEvent.safeParse(params);
     if (!parsed.success || OWN_EVENTS.has(parsed.data.event)) return { ok: true, result: null };
-    const { run_id: _, ts: __, idempotency_key: ___, ...event } = parsed.data;
-    this.count(job.agent, event as RunEvent);
-    job.emit(event as RunEvent);
+    const event = podEvent(parsed.data, job.traceResultMaxChars);
+    this.count(job.agent, event);
+    job.emit(event);
     return { ok: true, result: null };
   }
 

@@ -52,6 +52,8 @@ interface RunOptions {
   maxIterations?: number;
   /** What the pod says of the run. */
   ends?: RunOutcome;
+  /** Gets the events of the run. */
+  emit?: RunJob['emit'];
 }
 
 const ROUTE = { provider: 'p', model: 'm' };
@@ -64,7 +66,7 @@ const ANSWERED: RunOutcome = { ok: true, result: AgentRunResult.parse(said) };
 /** A gateway's side of one run of agent `far` that lists `k8s`, while a pod says whatever it wants. */
 export async function outcomeOf(
   work: (world: World) => Promise<unknown>,
-  { approved = true, agent = {}, maxIterations = 20, ends = ANSWERED }: RunOptions = {},
+  { approved = true, agent = {}, maxIterations = 20, ends = ANSWERED, emit = () => {} }: RunOptions = {},
 ): Promise<RunOutcome> {
   const policy = compilePolicy({ default: 'allow', rules: RULES }, matches);
   if (!policy.ok) throw new Error(policy.message);
@@ -117,7 +119,7 @@ export async function outcomeOf(
     streamText: false,
     traceResultMaxChars: 100,
     signal: run.signal(),
-    emit: () => {},
+    emit,
     span: carryOn('', {}, undefined),
   };
   const ask: World['ask'] = async (method, params, from = 'far') => {
