@@ -50,7 +50,7 @@ export function openPods(options: PodsOptions): Pods {
   };
   return {
     whenReady: ({ name }, signal) => pods.whenReady(name, signal),
-    perform: (job, run) => answers.during(job, run, () => runInPod(job, run, running)),
+    perform: (job, run, onTalk) => answers.during({ job, run, onTalk }, () => runInPod(job, run, running)),
     retain: (agents) => {
       pods.retain(new Set(agents.map(({ name }) => name)));
       for (const agent of agents)

@@ -35,11 +35,11 @@ export function openRuns(stages: Omit<Stages, 'runs' | 'reload'>) {
     whenRunning: (names, ms, signal) => tools.servers.whenRunning(names, ms, signal),
     whenReady: (agent, signal) => (pods && agents.hasPod(agent) ? pods.whenReady(agent, signal) : null),
     perform: (job, run) => {
-      if (pods && agents.hasPod(job.agent)) return pods.perform(job, run);
+      const { grow: onTalk, leave } = talks.enter(run);
+      if (pods && agents.hasPod(job.agent)) return pods.perform(job, run, onTalk).finally(leave);
       const requestApproval: DoorDeps['requestApproval'] = (request, signal) => run.requestApproval(request, signal);
       const { max_iterations: maxIterations } = limits;
-      const { grow, leave } = talks.enter(run);
-      const host = { generate: models.generate, maxIterations, onTalk: grow, door: { ...door, requestApproval } };
+      const host = { generate: models.generate, maxIterations, onTalk, door: { ...door, requestApproval } };
       return runAgent(job, host).finally(leave);
     },
     compute,

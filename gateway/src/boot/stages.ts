@@ -69,7 +69,8 @@ export interface OpenedTools {
 /** Agents in pods of their own, as the rest of the gateway sees them. */
 export interface Pods {
   whenReady: (agent: AgentRecord, signal: AbortSignal) => Promise<boolean> | null;
-  perform: (job: RunJob, run: Run) => Promise<RunOutcome>;
+  /** `onTalk` is told how much more the gateway holds for the run, or less, in characters. */
+  perform: (job: RunJob, run: Run, onTalk: (chars: number) => void) => Promise<RunOutcome>;
   /** Looks after the pods of these agents, and of no others. */
   retain: (agents: readonly AgentRecord[]) => void;
   /** Tools of the servers in an agent's pods, or in all. */

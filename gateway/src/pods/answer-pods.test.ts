@@ -227,3 +227,23 @@ test('calls in the pod are counted as its events say, of the servers that the ag
       { server: 'beside', outcome: 'denied' },
     ]);
   }));
+
+test('what is held for a run is said: its requests until they are answered, and the answers that are kept', () =>
+  withRun(async (world) => {
+    const { promise, resolve } = Promise.withResolvers<ToolOutcome>();
+    world.tool = () => promise;
+    const [first, second] = [1, 2].map(() => world.ask('tool.call', call('get', `{"a":"${'x'.repeat(100_000)}"}`)));
+    expect(Math.round(world.held() / 1_000)).toBe(200);
+    resolve({ kind: 'ok', text: 'x'.repeat(900) });
+    await Promise.all([first, second]);
+    expect(world.held()).toBeGreaterThan(1_800);
+    expect(world.held()).toBeLessThan(2_000);
+  }));
+
+test('so are questions, until people have answered', () =>
+  withRun(async (world) => {
+    const question = world.ask('tool.request_approval', approval('exec', { text: 'x'.repeat(100_000) }));
+    expect(Math.round(world.held() / 1_000)).toBe(100);
+    await question;
+    expect(world.held()).toBe(0);
+  }));

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   AgentEvent,
   MAX_FRAME_BYTES,
@@ -13,7 +12,7 @@ import type { ModelTool } from '../models/model.ts';
 import type { RpcReply } from '../rpc/one-frame.ts';
 import { TOO_LARGE } from '../rpc/watcher.ts';
 import { modelCallOf } from '../runs/model-call.ts';
-import { type Run, shortId } from '../runs/run.ts';
+import type { Run } from '../runs/run.ts';
 import type { RunAgentDeps, RunJob } from '../runs/run-agent.ts';
 import type { RunEvent } from '../runs/run-event.ts';
 import { type RunOutcome, wasCancelled } from '../runs/run-outcome.ts';
@@ -27,6 +26,7 @@ import type { ToolOutcome } from '../tools/tool.ts';
 import { CountedUse } from './counted-use.ts';
 import { KeptAnswers } from './kept-answers.ts';
 import { podEvent } from './pod-event.ts';
+import { type CallName, questionKey, Questions } from './questions.ts';
 
 export interface AnswerPodsDeps {
   generate: RunAgentDeps['generate'];
@@ -37,24 +37,22 @@ export interface AnswerPodsDeps {
   maxIterations: number;
 }
 
-/** A run that a pod works on, with the answers it got: a request that is repeated on a new connection gets the same answer. */
-interface Hosted {
+interface Hosting {
   job: RunJob;
   run: Run;
+  /** Told how much more is held here for the run, or less, in characters of JSON. */
+  onTalk: (chars: number) => void;
+}
+
+/** A run that a pod works on, with the answers it got: a request that is repeated on a new connection gets the same answer. */
+interface Hosted extends Hosting {
   use: CountedUse;
   answers: KeptAnswers;
-  /** What people were asked, by a hash of the call. */
-  approvals: Map<string, Promise<ToolApprovalResult>>;
-  approved: Set<string>;
+  questions: Questions;
 }
 
 type Method = (hosted: Hosted, params: unknown) => Promise<RpcReply> | RpcReply;
-/** Questions to people of one run that were not followed by their call. */
-const MAX_QUESTIONS = 64;
-const TOO_MANY: ToolApprovalResult = {
-  approved: false,
-  comment: `a run asks people ${MAX_QUESTIONS} questions at most`,
-};
+const OVER = 'the run is over';
 const NO_OBJECT = 'the arguments must be a JSON object';
 /** The events that the gateway itself emits for a run in a pod. */
 const OWN_EVENTS: ReadonlySet<string> = new Set([
@@ -84,15 +82,14 @@ export class AnswerPods {
   }
 
   /** While `work` goes on, pods of the job's agent may ask about this run. What it used is what was counted here. */
-  async during(job: RunJob, run: Run, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
+  async during(hosting: Hosting, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
+    const { job, onTalk } = hosting;
     const use = new CountedUse(job.agent.config.limits, this.deps.maxIterations);
     this.hosted.set(job.runId, {
-      job,
-      run,
+      ...hosting,
       use,
-      answers: new KeptAnswers(),
-      approvals: new Map(),
-      approved: new Set(),
+      answers: new KeptAnswers(onTalk),
+      questions: new Questions(),
     });
     try {
       return use.putInto(await work());
@@ -112,6 +109,7 @@ export class AnswerPods {
     if (!handle) return refuse('method_not_found', `there is no method "${method}" for a runner`);
     const hosted = this.hosted.get(runOf(params));
     if (!hosted || hosted.job.agent.name !== agent) return refuse('not_found', 'there is no such run');
+    if (hosted.job.signal.aborted) return refuse('cancelled', OVER);
     return handle(hosted, params);
   }
 
@@ -171,7 +169,7 @@ export class AnswerPods {
     if (!input) return { kind: 'error', text: NO_OBJECT };
     const decision = await this.decide(hosted, ask, input);
     const needsApproval = decision.action === 'require_approval' || offered.needsApproval;
-    if (decision.action === 'deny' || (needsApproval && !useApproval(hosted, ask, input))) {
+    if (decision.action === 'deny' || (needsApproval && !hosted.questions.use(questionKey(ask, input)))) {
       this.deps.door.onCall({ server, tool, agent: job.agent.name, outcome: 'denied', seconds: 0 });
       return { kind: 'error', text: `this call is not allowed: ${decision.reason ?? 'it was not approved'}` };
     }
@@ -194,30 +192,24 @@ export class AnswerPods {
   private async requestApproval(hosted: Hosted, params: unknown): Promise<RpcReply> {
     const parsed = ToolApprovalParams.safeParse(params);
     if (!parsed.success) return refuse('invalid_params', 'the approval request is not valid');
-    if (Buffer.byteLength(JSON.stringify(params)) > MAX_FRAME_BYTES)
-      return { ok: true, result: { approved: false, comment: TOO_LARGE } };
-    const key = approvalKey(parsed.data, parsed.data.input);
-    return { ok: true, result: await (hosted.approvals.get(key) ?? this.askPeople(hosted, parsed.data, key)) };
+    const text = JSON.stringify(params);
+    if (Buffer.byteLength(text) > MAX_FRAME_BYTES) return { ok: true, result: { approved: false, comment: TOO_LARGE } };
+    const key = questionKey(parsed.data, parsed.data.input);
+    const asked =
+      hosted.questions.get(key) ?? holding(hosted, text.length, () => this.askPeople(hosted, parsed.data, key));
+    return { ok: true, result: await asked };
   }
 
   /** Asks for what the policy or the agent wants allowed by a person, in the words of the policy. */
   private async askPeople(hosted: Hosted, asked: ToolApprovalParams, key: string): Promise<ToolApprovalResult> {
     const { call_id, server, tool, input } = asked;
-    const { run, job, approvals, approved } = hosted;
+    const { run, job, questions } = hosted;
     const decision = await this.authorize(hosted, { call_id, server, tool, input: JSON.stringify(input ?? null) });
     const { action, reason } = decision;
     const isAsked =
       action === 'require_approval' || isListed(job.agent.config.require_approval, { server, name: tool });
     if (action === 'deny' || !isAsked) return { approved: false, comment: reason ?? 'nobody may approve this call' };
-    const known = approvals.get(key);
-    if (known) return known;
-    if (approvals.size >= MAX_QUESTIONS) return TOO_MANY;
-    const answer = run.requestApproval({ call_id, server, tool, input, reason }, job.signal).then((said) => {
-      if (said.approved) approved.add(key);
-      return said;
-    });
-    approvals.set(key, answer);
-    return answer;
+    return questions.ask(key, () => run.requestApproval({ call_id, server, tool, input, reason }, job.signal));
   }
 
   private relay({ job }: Hosted, params: unknown): RpcReply {
@@ -258,10 +250,11 @@ function once<Params extends Asked>(
     const { ask } = parsed.data;
     const known = hosted.answers.get(ask);
     if (known) return known;
-    const answer = handle(hosted, parsed.data).then(
+    const { length } = JSON.stringify(params);
+    const answer = holding(hosted, length, () => handle(hosted, parsed.data)).then(
       (result): RpcReply => ({ ok: true, result }),
       (error: unknown): RpcReply => {
-        if (hosted.job.signal.aborted) return refuse('cancelled', 'the run is over');
+        if (hosted.job.signal.aborted) return refuse('cancelled', OVER);
         throw error;
       },
     );
@@ -270,25 +263,19 @@ function once<Params extends Asked>(
   };
 }
 
+/** A request counts as held until its work is done. */
+function holding<Result>({ onTalk }: Hosted, chars: number, work: () => Promise<Result>): Promise<Result> {
+  onTalk(chars);
+  return work().finally(() => onTalk(-chars));
+}
+
 function runOf(params: unknown): string {
   const fields: { run?: unknown; run_id?: unknown } = typeof params === 'object' && params !== null ? params : {};
   const id = fields.run ?? fields.run_id;
   return typeof id === 'string' ? id : '';
 }
 
-type CallName = Pick<ToolCallAsk, 'call_id' | 'server' | 'tool'>;
 type AskedCall = CallName & Pick<ToolCallAsk, 'input'>;
-
-function approvalKey(call: CallName, input: unknown): string {
-  const text = JSON.stringify([shortId(call.call_id), call.server, call.tool, input]);
-  return createHash('sha256').update(text).digest('base64');
-}
-
-/** Valid for one call; the next equal call needs another approval. */
-function useApproval({ approvals, approved }: Hosted, call: CallName, input: object): boolean {
-  const key = approvalKey(call, input);
-  return approved.delete(key) && approvals.delete(key);
-}
 
 function refuse(type: Parameters<typeof rpcError>[0], message: string): RpcReply {
   return { ok: false, error: rpcError(type, message) };

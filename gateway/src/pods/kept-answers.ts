@@ -12,7 +12,13 @@ interface Kept {
 /** The last answers that the pod of a run got: a request that is repeated on a new connection gets the same answer. */
 export class KeptAnswers {
   private readonly kept = new Map<number, Kept>();
+  private readonly onGrow: (chars: number) => void;
   private chars = 0;
+
+  /** `onGrow` is told how many characters more are kept, or less. */
+  constructor(onGrow: (chars: number) => void) {
+    this.onGrow = onGrow;
+  }
 
   get isEmpty(): boolean {
     return this.kept.size === 0;
@@ -25,7 +31,7 @@ export class KeptAnswers {
   add(ask: number, reply: Promise<RpcReply>): void {
     const kept: Kept = { reply, chars: 0 };
     this.kept.set(ask, kept);
-    this.makeRoom();
+    this.makeRoom(0);
     void reply.then(
       (answer) => this.grow(ask, kept, answer),
       () => {},
@@ -35,15 +41,17 @@ export class KeptAnswers {
   private grow(ask: number, kept: Kept, reply: RpcReply): void {
     if (this.kept.get(ask) !== kept) return;
     kept.chars = JSON.stringify(reply).length;
-    this.chars += kept.chars;
-    this.makeRoom();
+    this.makeRoom(kept.chars);
   }
 
-  private makeRoom(): void {
+  private makeRoom(grown: number): void {
+    const before = this.chars;
+    this.chars += grown;
     for (const [ask, { chars }] of this.kept) {
-      if (this.kept.size <= MOST && (this.chars <= MOST_CHARS || this.kept.size === 1)) return;
+      if (this.kept.size <= MOST && (this.chars <= MOST_CHARS || this.kept.size === 1)) break;
       this.kept.delete(ask);
       this.chars -= chars;
     }
+    this.onGrow(this.chars - before);
   }
 }

@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { Run } from './run.ts';
 import { RunAborted } from './run-outcome.ts';
 
-/** Characters that all runs in this process have said and heard; one takes up to two bytes of the heap. */
+/** Characters that all runs have said and heard, as far as they are in this process; one takes up to two bytes of the heap. */
 const MOST_CHARS = getHeapStatistics().heap_size_limit / 8;
 
 interface Talk {

@@ -38,6 +38,8 @@ export interface World {
   asked: ApprovalRequest[];
   /** The calls that a model got. */
   calls: ModelCall[];
+  /** Characters that the gateway holds for the run now. */
+  held: () => number;
   /** What a model answers with; each answer uses 10 tokens. */
   model: () => Promise<Generated>;
   /** What a tool answers with. */
@@ -73,6 +75,7 @@ export async function outcomeOf(
   const reached: string[] = [];
   const counted: World['counted'] = [];
   const asked: World['asked'] = [];
+  let held = 0;
   const world: Pick<World, 'calls' | 'model' | 'tool'> = {
     calls: [],
     model: () => Promise.resolve(REPLIED),
@@ -128,8 +131,8 @@ export async function outcomeOf(
     if ('json' in reply) return JSON.parse(reply.json);
     return reply.ok ? reply.result : reply.error.data?.type;
   };
-  return pods.during(job, run, async () => {
-    await work(Object.assign(world, { ask, reached, counted, asked }));
+  return pods.during({ job, run, onTalk: (chars) => (held += chars) }, async () => {
+    await work(Object.assign(world, { ask, reached, counted, asked, held: () => held }));
     return ends;
   });
 }
