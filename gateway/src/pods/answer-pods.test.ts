@@ -1,7 +1,6 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { ToolOutcome } from '../tools/tool.ts';
+import { collectGarbage } from '../testing/collect-garbage.ts';
 import { withRun, type World } from '../testing/hosted-run.ts';
 
 let asks = 0;
@@ -14,8 +13,7 @@ const call = (tool: string, input = '{}', server = 'k8s') => ({
 });
 
 function usedHeap(): number {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
+  collectGarbage();
   return process.memoryUsage().heapUsed;
 }
 
@@ -213,6 +211,26 @@ test('a question that is asked again is answered again and done once', () =>
     expect(await ask('tool.call', question)).toEqual({ kind: 'ok', text: 'call 1' });
     expect(await ask('tool.call', question)).toEqual({ kind: 'ok', text: 'call 1' });
     expect(reached).toHaveLength(1);
+  }));
+
+test('of those who send one request again one waits for its answer, the last', () =>
+  withRun(async (world) => {
+    const { promise, resolve } = Promise.withResolvers<ToolOutcome>();
+    world.tool = () => promise;
+    const question = call('get');
+    const [first, second, last] = [1, 2, 3].map(() => world.ask('tool.call', question));
+    expect(await Promise.all([first, second])).toEqual(['duplicate', 'duplicate']);
+    resolve({ kind: 'ok', text: 'done' });
+    expect(await last).toEqual({ kind: 'ok', text: 'done' });
+    expect(world.reached).toHaveLength(1);
+  }));
+
+test('so it is with a question to people', () =>
+  withRun(async ({ ask, asked }) => {
+    const [first, last] = await Promise.all([1, 2].map(() => ask('tool.request_approval', approval('exec'))));
+    expect(first).toEqual({ approved: false, comment: 'the question was sent again' });
+    expect(last).toMatchObject({ approved: true });
+    expect(asked).toHaveLength(1);
   }));
 
 test('calls in the pod are counted as its events say, of the servers that the agent lists', () =>

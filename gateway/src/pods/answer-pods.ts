@@ -51,6 +51,7 @@ interface Hosted extends Hosting {
   questions: Questions;
 }
 
+/** What waits for an answer keeps no request: none of these awaits one. */
 type Method = (hosted: Hosted, params: unknown) => Promise<RpcReply> | RpcReply;
 const OVER = 'the run is over';
 const NO_OBJECT = 'the arguments must be a JSON object';
@@ -189,7 +190,7 @@ export class AnswerPods {
   }
 
   /** An approver must see the whole call: one that is no frame of theirs is refused before it is looked at. */
-  private async requestApproval(hosted: Hosted, params: unknown): Promise<RpcReply> {
+  private requestApproval(hosted: Hosted, params: unknown): Promise<RpcReply> | RpcReply {
     const parsed = ToolApprovalParams.safeParse(params);
     if (!parsed.success) return refuse('invalid_params', 'the approval request is not valid');
     const text = JSON.stringify(params);
@@ -197,7 +198,7 @@ export class AnswerPods {
     const key = questionKey(parsed.data, parsed.data.input);
     const asked =
       hosted.questions.get(key) ?? holding(hosted, text.length, () => this.askPeople(hosted, parsed.data, key));
-    return { ok: true, result: await asked };
+    return asked.then(answered, whenOver(hosted));
   }
 
   /** Asks for what the policy or the agent wants allowed by a person, in the words of the policy. */
@@ -251,15 +252,8 @@ function once<Params extends Asked>(
     const known = hosted.answers.get(ask);
     if (known) return known;
     const { length } = JSON.stringify(params);
-    const answer = holding(hosted, length, () => handle(hosted, parsed.data)).then(
-      (result): RpcReply => ({ ok: true, result }),
-      (error: unknown): RpcReply => {
-        if (hosted.job.signal.aborted) return refuse('cancelled', OVER);
-        throw error;
-      },
-    );
-    hosted.answers.add(ask, answer);
-    return answer;
+    const answer = holding(hosted, length, () => handle(hosted, parsed.data)).then(answered, whenOver(hosted));
+    return hosted.answers.add(ask, answer);
   };
 }
 
@@ -268,6 +262,15 @@ function holding<Result>({ onTalk }: Hosted, chars: number, work: () => Promise<
   onTalk(chars);
   return work().finally(() => onTalk(-chars));
 }
+
+const answered = (result: unknown): RpcReply => ({ ok: true, result });
+
+const whenOver =
+  ({ job }: Hosted) =>
+  (error: unknown): RpcReply => {
+    if (job.signal.aborted) return refuse('cancelled', OVER);
+    throw error;
+  };
 
 function runOf(params: unknown): string {
   const fields: { run?: unknown; run_id?: unknown } = typeof params === 'object' && params !== null ? params : {};

@@ -1,11 +1,15 @@
+import { rpcError } from '@signalbox/crds';
 import type { RpcReply } from '../rpc/one-frame.ts';
+import { forLastAsker } from './last-asker.ts';
 
 /** A runner has nine requests open at most. */
 const MOST = 64;
 const MOST_CHARS = 8 * 1024 * 1024;
 
+const ASKED_AGAIN: RpcReply = { ok: false, error: rpcError('duplicate', 'the request was sent again') };
+
 interface Kept {
-  reply: Promise<RpcReply>;
+  reply: () => Promise<RpcReply>;
   chars: number;
 }
 
@@ -25,17 +29,18 @@ export class KeptAnswers {
   }
 
   get(ask: number): Promise<RpcReply> | undefined {
-    return this.kept.get(ask)?.reply;
+    return this.kept.get(ask)?.reply();
   }
 
-  add(ask: number, reply: Promise<RpcReply>): void {
-    const kept: Kept = { reply, chars: 0 };
+  add(ask: number, reply: Promise<RpcReply>): Promise<RpcReply> {
+    const kept: Kept = { reply: forLastAsker(reply, ASKED_AGAIN), chars: 0 };
     this.kept.set(ask, kept);
     this.makeRoom(0);
     void reply.then(
       (answer) => this.grow(ask, kept, answer),
       () => {},
     );
+    return kept.reply();
   }
 
   private grow(ask: number, kept: Kept, reply: RpcReply): void {

@@ -2,18 +2,21 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { HandleRequest } from '../rpc/connection.ts';
+import type { RpcReply } from '../rpc/one-frame.ts';
+import { collectGarbage } from '../testing/collect-garbage.ts';
 import { until } from '../testing/until.ts';
 import { PodLink } from './pod-link.ts';
 
 /** A link to a pod that says what it wants, and the pod's side of it. */
-async function linked() {
+async function linked(handle: HandleRequest = async ({ params }) => ({ ok: true, result: params })) {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');
   const downs: string[] = [];
   const link = new PodLink({
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
     token: () => 'token',
-    handle: ({ params }) => Promise.resolve({ ok: true, result: params }),
+    handle,
     onOpen: () => {},
     onDown: (reason) => downs.push(reason),
     onBug: (error) => expect.unreachable(String(error)),
@@ -57,4 +60,22 @@ test('a request with too many values is refused here, and a text is one value', 
   const ask = (params: unknown) => link.request('agent.run', params, AbortSignal.timeout(50_000));
   expect((await ask(Array(200_001).fill(0))).error?.message).toContain('8388608 bytes and 200000 values');
   expect((await ask({ input: '[,'.repeat(1_000_000) })).result).toBe(1);
+});
+
+test('a request of a pod is not kept while its answer is awaited', async () => {
+  let handled: WeakRef<object> | undefined;
+  const { promise, resolve } = Promise.withResolvers<RpcReply>();
+  const { pod } = await linked(({ params }) => {
+    handled = new WeakRef(params as object);
+    return promise;
+  });
+  pod.send(request(values(1_000)));
+  await until(() => handled !== undefined);
+  await until(() => {
+    collectGarbage();
+    return handled?.deref() === undefined;
+  });
+  const answered = once(pod, 'message');
+  resolve({ ok: true, result: 1 });
+  expect(JSON.parse(String((await answered)[0]))).toMatchObject({ id: 1, result: 1 });
 });

@@ -181,25 +181,30 @@ export class Connection {
         rpcError('invalid_request', `params nest deeper than ${MAX_DEPTH} levels`),
       );
     }
-    void this.answer(frame.message);
+    this.answer(frame.message);
   }
 
-  private async answer(request: RpcRequest): Promise<void> {
-    const id = request.id ?? null;
+  private answer(request: RpcRequest): void {
+    const { id } = request;
     if (this.inFlight >= MAX_IN_FLIGHT) {
       return this.sendError(
-        id,
+        id ?? null,
         rpcError('at_capacity', `at most ${MAX_IN_FLIGHT} requests at once on a connection`, { retry_after_ms: 1000 }),
       );
     }
     this.inFlight += 1;
+    void this.reply(id, this.deps.handle(request, this));
+  }
+
+  /** Waits without the request, which may be large. */
+  private async reply(id: RpcId | undefined, handled: Promise<RpcReply>): Promise<void> {
     try {
-      const reply = await this.deps.handle(request, this);
-      if (request.id === undefined) return;
-      this.send(encodeReply(request.id, reply, this.deps));
+      const reply = await handled;
+      if (id === undefined) return;
+      this.send(encodeReply(id, reply, this.deps));
     } catch (error) {
       this.deps.onBug(error);
-      this.sendError(id, rpcError('internal', 'the request failed inside the gateway'));
+      this.sendError(id ?? null, rpcError('internal', 'the request failed inside the gateway'));
     } finally {
       this.inFlight -= 1;
     }

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, expect, test } from 'vitest';
+import { collectGarbage } from '../testing/collect-garbage.ts';
 import { until } from '../testing/until.ts';
 import { connectMcp } from './mcp-connection.ts';
 import { createMemoryWatch, readMemory } from './memory-watch.ts';
@@ -29,11 +28,6 @@ function supervise(open: OpenConnection): Supervisor {
     pingEveryMs: 3_600_000,
     pingTimeoutMs: 3_600_000,
   });
-}
-
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
 }
 
 test('nothing of a session stays once its server was replaced, however often that happens', async () => {
