@@ -15,7 +15,7 @@ import { modelCallOf } from '../runs/model-call.ts';
 import type { Run } from '../runs/run.ts';
 import type { RunAgentDeps, RunJob } from '../runs/run-agent.ts';
 import type { RunEvent } from '../runs/run-event.ts';
-import { type RunOutcome, wasCancelled } from '../runs/run-outcome.ts';
+import { RunAborted, type RunOutcome, wasCancelled } from '../runs/run-outcome.ts';
 import { cutText, type DoorDeps } from '../runs/tool-door.ts';
 import { parseToolInput } from '../runs/tool-input.ts';
 import { isListed, isNameOf } from '../runs/tool-offer.ts';
@@ -49,10 +49,13 @@ interface Hosted extends Hosting {
   use: CountedUse;
   answers: KeptAnswers;
   questions: Questions;
+  /** Requests that could not be read. */
+  invalid: number;
 }
 
 /** What waits for an answer keeps no request: none of these awaits one. */
 type Method = (hosted: Hosted, params: unknown) => Promise<RpcReply> | RpcReply;
+const MAX_INVALID = 10;
 const OVER = 'the run is over';
 const NO_OBJECT = 'the arguments must be a JSON object';
 /** The events that the gateway itself emits for a run in a pod. */
@@ -91,6 +94,7 @@ export class AnswerPods {
       use,
       answers: new KeptAnswers(onTalk),
       questions: new Questions(),
+      invalid: 0,
     });
     try {
       return use.putInto(await work());
@@ -192,7 +196,7 @@ export class AnswerPods {
   /** An approver must see the whole call: one that is no frame of theirs is refused before it is looked at. */
   private requestApproval(hosted: Hosted, params: unknown): Promise<RpcReply> | RpcReply {
     const parsed = ToolApprovalParams.safeParse(params);
-    if (!parsed.success) return refuse('invalid_params', 'the approval request is not valid');
+    if (!parsed.success) return refuseInvalid(hosted, 'the approval request is not valid');
     const text = JSON.stringify(params);
     if (Buffer.byteLength(text) > MAX_FRAME_BYTES) return { ok: true, result: { approved: false, comment: TOO_LARGE } };
     const key = questionKey(parsed.data, parsed.data.input);
@@ -247,7 +251,7 @@ function once<Params extends Asked>(
 ): Method {
   return (hosted, params) => {
     const parsed = schema.safeParse(params);
-    if (!parsed.success) return refuse('invalid_params', 'the request is not valid');
+    if (!parsed.success) return refuseInvalid(hosted, 'the request is not valid');
     const { ask } = parsed.data;
     const known = hosted.answers.get(ask);
     if (known) return known;
@@ -276,6 +280,14 @@ function runOf(params: unknown): string {
   const fields: { run?: unknown; run_id?: unknown } = typeof params === 'object' && params !== null ? params : {};
   const id = fields.run ?? fields.run_id;
   return typeof id === 'string' ? id : '';
+}
+
+/** A runner sends none; reading them takes time. */
+function refuseInvalid(hosted: Hosted, message: string): RpcReply {
+  hosted.invalid += 1;
+  const tooMany = `its pod sent ${MAX_INVALID} requests that are not valid`;
+  if (hosted.invalid >= MAX_INVALID) hosted.run.stop(new RunAborted('max_iterations', tooMany));
+  return refuse('invalid_params', message);
 }
 
 type AskedCall = CallName & Pick<ToolCallAsk, 'input'>;

@@ -131,3 +131,12 @@ test.each([
     expect(world.calls).toEqual([]);
   }),
 );
+
+test('a run whose pod sends ten requests that nobody can read is over', async () => {
+  const answers: unknown[] = [];
+  await withRun(async (world) => {
+    for (let sent = 1; sent < 10; sent += 1) await turn(world, { prompt: [null] });
+    answers.push(await get(world), await world.ask('tool.request_approval', { server: 1 }), await get(world));
+  });
+  expect(answers).toEqual([{ kind: 'ok', text: 'call 1' }, 'invalid_params', 'cancelled']);
+});
