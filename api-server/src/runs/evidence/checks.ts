@@ -1,7 +1,8 @@
-import type { Check } from '@signalbox/crds';
+import { type Check, computeLimit, type ComputeLimit, type Evaluated, valuesIn } from '@signalbox/crds';
 import { type ActiveRun, authorOf } from '../state/active-run.ts';
 import { failure, type AuthorHttp, type Failure } from '../state/executor.ts';
 import { withDeadline } from '../state/deadline.ts';
+import { enterCall } from '../state/open-calls.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { CheckResult } from '../state/model.ts';
 import type { PromptRoom } from '../state/prompt-room.ts';
@@ -42,7 +43,7 @@ export interface CheckDeps {
 /** `aborted` says why the run may not go on: a shell check where the operator allows none (Orchestration 4.5). */
 export type Checked = { ok: true; checks: CheckResult[] } | { ok: false; aborted: string };
 
-/** Runs a step's deterministic checks at the same time. */
+/** Runs a step's deterministic checks at the same time, where its run has not too many calls open. */
 export async function runChecks(deps: CheckDeps, begun: Begun, subject: Subject): Promise<Checked> {
   const { step, run, name } = begun;
   const declared = 'deterministic_checks' in step ? step.deterministic_checks : [];
@@ -52,15 +53,11 @@ export async function runChecks(deps: CheckDeps, begun: Begun, subject: Subject)
     return { ok: false, aborted: `check ${forbidden.name} is a shell check and security.allow_shell_checks is false` };
   const values = runValues(run, deps.now(), { ...begun.locals, ...answerValues(subject) });
   const checks = await Promise.all(
-    declared.map((check) =>
-      runCheck(deps, check, {
-        values,
-        owner: ownerOf(run),
-        run,
-        signal: subject.signal,
-        missing: noteMissing(`check ${check.name}`, begun),
-      }),
-    ),
+    declared.map(async (check) => {
+      using _ = await enterCall(run, subject.signal);
+      const missing = noteMissing(`check ${check.name}`, begun);
+      return await runCheck(deps, check, { values, owner: ownerOf(run), run, signal: subject.signal, missing });
+    }),
   );
   for (const { name: check, passed, detail } of checks) {
     const message = passed ? `check ${check} passed` : `check ${check} failed: ${detail}`;
@@ -93,12 +90,41 @@ async function runCheck(deps: CheckDeps, check: Check, scope: CheckScope): Promi
     const timedOut = stopReason(signal)?.why === 'call_timeout';
     return { ...about, passed: false, detail: timedOut ? message : deps.env.mask(seen.message) };
   }
-  const result = await deps.templates.evaluate(check.expect, { ...scope.values, ...seen.values }, scope.owner);
+  const result = await weigh(deps, check, { ...scope, seen });
   if (!result.ok) return { ...about, passed: false, detail: `${check.expect}: ${result.msg}` };
   return { ...about, passed: result.value === true, detail: `${check.expect} with ${deps.env.mask(seen.detail)}` };
 }
 
-type Seen = ({ ok: true; values: Record<string, unknown>; detail: string } | Failure) & { request?: TriedRequest };
+/** What a check got; its text waits in memory, and what is read from it takes far more. */
+interface Got {
+  ok: true;
+  text: string;
+  read(): Record<string, unknown>;
+  detail: string;
+}
+
+type Seen = (Got | Failure) & { request?: TriedRequest };
+
+/** What a value takes beside its text. */
+const VALUE_SIZE = 16;
+
+/** Many may be answered in one moment, at length: of a run and its sub-runs one answer at a time is read and weighed. */
+async function weigh(
+  { prompts, templates }: CheckDeps,
+  { expect }: Check,
+  { run, values, owner, seen: { text, read } }: CheckScope & { seen: Got },
+): Promise<Evaluated | ComputeLimit> {
+  using waits = prompts.hold(run, { raw: null, sends: text.length });
+  if (waits.refused) return noRoom(waits.refused);
+  return await oneAtATime(run, async () => {
+    await templates.turn(run);
+    using parsed = prompts.hold(run, { raw: null, sends: VALUE_SIZE * valuesIn(text) });
+    if (parsed.refused) return noRoom(parsed.refused);
+    return await templates.evaluate(expect, { ...values, ...read() }, owner);
+  });
+}
+
+const noRoom = ({ message }: Failure): ComputeLimit => computeLimit(`there is no room for what it reads: ${message}`);
 
 const cut = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
@@ -115,7 +141,8 @@ async function observe(deps: CheckDeps, check: Check, scope: CheckScope): Promis
   const { exitCode, stdout, stderr } = result;
   return {
     ok: true,
-    values: { exit_code: exitCode, stdout, stderr },
+    text: stdout + stderr,
+    read: () => ({ exit_code: exitCode, stdout, stderr }),
     detail: `exit code ${exitCode}${stderr ? `, ${cut(stderr)}` : ''}`,
   };
 }
@@ -136,6 +163,7 @@ async function observeUrl(
   const { method, url } = request.value;
   const tried = { method, url: shownUrl(url, deps.env.mask), status: reply.ok ? reply.status : null };
   if (!reply.ok) return { ...reply, request: tried };
-  const response = { status: reply.status, headers: reply.headers, body: parseBody(reply.body) };
-  return { ok: true, values: { response }, detail: `status ${reply.status}`, request: tried };
+  const { status, headers, body: text } = reply;
+  const read = () => ({ response: { status, headers, body: parseBody(text) } });
+  return { ok: true, text, read, detail: `status ${status}`, request: tried };
 }

@@ -55,6 +55,13 @@ export type Refusal = Failure & {
 };
 export type Performed = { ok: true; answer: Answer; facts: CallFacts; request?: TriedRequest } | Refusal;
 
+/** The text of an answer, which takes far more once it is read: in one turn of the event loop with what counts it. */
+export interface Unread {
+  chars: number;
+  request: TriedRequest;
+  read(): Performed;
+}
+
 export interface Attempt {
   idempotencyKey: string;
   /** Number of the iteration of `loop_until`, from 1. */
@@ -86,7 +93,7 @@ export interface Prepared {
   withStart?(step: StepExecution): Write[];
   /** True where the step handles its `timeout_seconds` itself. */
   keepsTime?: true;
-  perform(attempt: Attempt): Promise<Performed>;
+  perform(attempt: Attempt): Promise<Performed | Unread>;
 }
 
 /**

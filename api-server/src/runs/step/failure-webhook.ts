@@ -1,5 +1,6 @@
 import type { Step } from '@signalbox/crds';
 import { withDeadline } from '../state/deadline.ts';
+import { enterCall } from '../state/open-calls.ts';
 import { stopReason } from '../state/stopped.ts';
 import { authorOf } from '../state/active-run.ts';
 import type { AuthorHttp, Failure } from '../state/executor.ts';
@@ -45,6 +46,7 @@ export async function callFailureWebhook(
   const startedAt = deps.now();
   const timeout = `no answer within ${TIMEOUT_MS / 1000} s`;
   using deadline = withDeadline({ after: TIMEOUT_MS, why: 'call_timeout', message: timeout });
+  using _ = await enterCall(run, deadline.signal);
   const reply = await deps.http({ ...request.value, ...authorOf(run), signal: deadline.signal });
   const { method, url } = request.value;
   const tried = { method, url: shownUrl(url, deps.env.mask), status: reply.ok ? reply.status : null };

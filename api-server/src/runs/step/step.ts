@@ -10,11 +10,12 @@ import type { EndedStep, RawResponse, StepError, StepExecution, StepStatus, Trus
 import type { Counter, RunWrites, Write } from '../state/records.ts';
 import { countUse } from './attempt-use.ts';
 import { notePart, noteAttempt } from './step-times.ts';
-import { type AnswerRoom, withinRoom } from './answer-room.ts';
+import type { AnswerRoom } from './answer-room.ts';
 import { prepare } from './prepare.ts';
 import { retryDelay } from './retry.ts';
 import { noteEnd, noteSkip } from './step-notes.ts';
 import { endSpan, startSpan } from './step-span.ts';
+import { takeAnswer } from './take-answer.ts';
 import type { Answer, Performed, Prepared, StepKind } from '../state/step-kind.ts';
 import {
   endCounters,
@@ -160,8 +161,7 @@ async function attempts(
       step: { id: begun.row.id, startedAt: begun.row.startedAt },
       store: (writes) => deps.flush(run, writes),
     });
-    await othersFirst(deps, run);
-    const performed = withinRoom(deps.answers, begun, said);
+    const performed = await takeAnswer(deps, begun, said);
     noteAttempt(begun, performed, [startedAt, deps.now()], stopReason(signal));
     countUse(deps.priceOf, begun, performed);
     if (performed.ok || signal.aborted) return performed;

@@ -1,6 +1,6 @@
 import type { Author } from '../../definitions/tenants.ts';
 import { authorOf } from '../state/active-run.ts';
-import type { HttpCall, AuthorHttp, HttpReply } from '../state/executor.ts';
+import { failure, type HttpCall, type AuthorHttp, type HttpReply } from '../state/executor.ts';
 import { noteMissing, refuseBlanks } from '../prompt/blanks.ts';
 import { oneAtATime } from '../prompt/one-at-a-time.ts';
 import { type PipelineEnv, textRoom } from '../prompt/rendering.ts';
@@ -14,8 +14,10 @@ import {
   type Performed,
   plainAnswer,
   type StepKind,
+  type Unread,
 } from '../state/step-kind.ts';
-import { shownUrl } from '../state/step-parts.ts';
+import { enterCall } from '../state/open-calls.ts';
+import { shownUrl, type TriedRequest } from '../state/step-parts.ts';
 import type { AnyStep, StepContext } from '../state/step-context.ts';
 import { ownerOf, type Templates } from '../prompt/templates.ts';
 
@@ -59,30 +61,25 @@ interface Sending {
   run: StepContext['run'];
 }
 
-async function send(deps: WebhookStepDeps, request: Request, { attempt, run }: Sending): Promise<Performed> {
+async function send(deps: WebhookStepDeps, request: Request, { attempt, run }: Sending): Promise<Performed | Unread> {
+  const { signal } = attempt;
   const headers = { ...request.headers, 'idempotency-key': attempt.idempotencyKey };
-  const reply = await deps.http({ ...request, headers, signal: attempt.signal });
-  // Many branches may be answered at once, at length.
-  await deps.templates.turn(run);
+  using _ = await enterCall(run, signal);
+  const reply = await deps.http({ ...request, headers, signal });
   const tried = {
     method: request.method,
     url: shownUrl(request.url, deps.env.mask),
     status: reply.ok ? reply.status : null,
   };
   if (!reply.ok) return { ...reply, message: deps.env.mask(reply.message), request: tried };
-  const facts = toFacts(reply, deps.env);
-  if (reply.status >= 200 && reply.status < 300) {
-    return { ok: true, answer: toAnswer(reply, deps.env), facts, request: tried };
-  }
+  return { chars: reply.body.length, request: tried, read: () => readReply(reply, deps.env, tried) };
+}
+
+function readReply(reply: HttpReply, env: PipelineEnv, request: TriedRequest): Performed {
+  const facts = toFacts(reply, env);
+  if (reply.status >= 200 && reply.status < 300) return { ok: true, answer: toAnswer(reply, env), facts, request };
   const retryable = reply.status === 429 || reply.status >= 500;
-  return {
-    ok: false,
-    type: 'webhook_status',
-    message: `the webhook answered ${reply.status}`,
-    retryable,
-    facts,
-    request: tried,
-  };
+  return { ...failure('webhook_status', `the webhook answered ${reply.status}`, retryable), facts, request };
 }
 
 function toAnswer(reply: HttpReply, env: PipelineEnv): Answer {
