@@ -6,13 +6,29 @@ export interface Schedule {
   timezone: string;
 }
 
+/** Of each schedule of a snapshot: after `from` it fires at `next` first. To look for that takes up to milliseconds, years of leap days above all. */
+const known = new WeakMap<Schedule, { from: number; next: number | null }>();
+
 /** When a pipeline's schedule fires next, in milliseconds; null for one that never does again. */
-export const nextFire = ({ config }: LoadedPipeline, after: number): number | null =>
-  config.schedule ? nextOf(config.schedule, after) : null;
+export function nextFire({ config: { schedule } }: LoadedPipeline, after: number): number | null {
+  if (!schedule) return null;
+  const kept = known.get(schedule);
+  if (kept && after >= kept.from && (kept.next === null || after < kept.next)) return kept.next;
+  const next = nextOf(schedule, after);
+  known.set(schedule, { from: after, next });
+  return next;
+}
+
+function firesWithin(pipeline: LoadedPipeline, since: number, until: number): boolean {
+  const next = nextFire(pipeline, since);
+  return next !== null && next <= until;
+}
 
 /** The latest fire in `(since, until]`; what was missed before it is missed for good. */
-export const latestFire = ({ config }: LoadedPipeline, since: number, until: number): number | null =>
-  config.schedule ? latestOf(config.schedule, since, until) : null;
+export const latestFire = (pipeline: LoadedPipeline, since: number, until: number): number | null =>
+  pipeline.config.schedule && firesWithin(pipeline, since, until)
+    ? latestOf(pipeline.config.schedule, since, until)
+    : null;
 
 /** The same of a schedule without a pipeline. */
 export const nextOf = (schedule: Schedule, after: number): number | null =>
@@ -26,9 +42,10 @@ export function latestOf(schedule: Schedule, since: number, until: number): numb
 }
 
 /** The fires in `(since, until]`, the newest first, at most `most`. */
-export function firesBetween({ config }: LoadedPipeline, since: number, until: number, most: number): number[] {
-  if (!config.schedule) return [];
-  const before = cron(config.schedule).previousRuns(most, new Date(until + 1));
+export function firesBetween(pipeline: LoadedPipeline, since: number, until: number, most: number): number[] {
+  const { schedule } = pipeline.config;
+  if (!schedule || !firesWithin(pipeline, since, until)) return [];
+  const before = cron(schedule).previousRuns(most, new Date(until + 1));
   return before.map((at) => at.getTime()).filter((at) => at > since && at <= until);
 }
 

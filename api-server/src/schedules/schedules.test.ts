@@ -1,5 +1,6 @@
 import { resolveSet } from '@signalbox/crds';
-import { expect, test } from 'vitest';
+import { Cron } from 'croner';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { LoadedPipeline, Snapshot } from '../definitions/snapshot.ts';
 import { latestFire, nextFire } from './fires.ts';
 import { createScheduler, type SchedulerDeps } from './scheduler.ts';
@@ -186,4 +187,34 @@ test('a schedule whose missed times cannot be recorded does not stop the clock',
   clock.now = at('2026-01-01T13:00:00Z');
   await scheduler.look();
   expect(fired.length).toBe(3);
+});
+
+const LEAP_DAYS = '{cron: "0 0 29 2 +1", timezone: Europe/Berlin}';
+
+test('other work gets between the schedules of a look, which searches for none that it knows', async () => {
+  const clock = { now: at('2026-01-01T11:59:30Z') };
+  const pipelines = Array.from({ length: 100 }, () => pipeline(LEAP_DAYS));
+  const { scheduler } = clockwork({ pipelines, clock });
+  let turns = 0;
+  const counting = setInterval(() => (turns += 1));
+  onTestFinished(() => clearInterval(counting));
+  await scheduler.look();
+  expect(turns).toBeGreaterThan(0);
+  const searches = vi.spyOn(Cron.prototype, 'nextRun');
+  const before = vi.spyOn(Cron.prototype, 'previousRuns');
+  onTestFinished(() => void vi.restoreAllMocks());
+  clock.now += 1_000;
+  await scheduler.look();
+  expect(scheduler.list()).toHaveLength(100);
+  expect([searches.mock.calls.length, before.mock.calls.length]).toEqual([0, 0]);
+});
+
+test('a clock that was set back fires again what it comes to, though it knows a later time', async () => {
+  const clock = { now: at('2026-01-01T11:59:30Z') };
+  const { scheduler, fired } = clockwork({ pipelines: [pipeline('{cron: "0 * * * *"}')], clock });
+  for (const text of ['11:59:40', '12:00:01', '10:59:30', '11:00:01', '11:59:30', '12:00:01']) {
+    clock.now = at(`2026-01-01T${text}Z`);
+    await scheduler.look();
+  }
+  expect(fired.map((time) => time.slice(11, 16))).toEqual(['12:00', '11:00', '12:00']);
 });
