@@ -30,6 +30,7 @@ import { packedRuns } from './0028-packed-runs.ts';
 import { judgedSteps } from './0029-judged-steps.ts';
 import { weeklySums } from './0030-weekly-sums.ts';
 import { teamlessRuns } from './0031-teamless-runs.ts';
+import { attentionByTeam } from './0032-attention-by-team.ts';
 
 export interface Migration {
   /** Sorts in the order of application and is never changed once released. */
@@ -77,4 +78,5 @@ export const migrations: readonly Migration[] = [
   { id: '0029-judged-steps', up: judgedSteps },
   { id: '0030-weekly-sums', up: weeklySums },
   { id: '0031-teamless-runs', up: teamlessRuns },
+  { id: '0032-attention-by-team', up: attentionByTeam },
 ];
