@@ -20,6 +20,7 @@ import {
   type StepSummary,
 } from '../views/definition.ts';
 
+export { perSnapshot } from '../../definitions/per-snapshot.ts';
 export type { Snapshot };
 
 export interface DefinitionsDeps {

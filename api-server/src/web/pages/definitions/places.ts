@@ -1,5 +1,5 @@
 import { isFanOut, isParallel, type Pipeline, promptHash } from '@signalbox/crds';
-import { perSnapshot } from '../../../definitions/per-snapshot.ts';
+import { perSnapshot } from '../../../service/definitions/definitions.ts';
 import { executorLine } from './shapes.ts';
 import { paths } from '../paths.ts';
 

@@ -1,14 +1,13 @@
 import { agentsOfPipeline, type LibraryStep, type Pipeline } from '@signalbox/crds';
 import { ago, exactTime, hashStart } from '../format.ts';
 import type { AgentList, DefinitionProblem } from '../../../service/views/definition.ts';
-import type { Snapshot } from '../../../service/definitions/definitions.ts';
+import { perSnapshot, type Snapshot } from '../../../service/definitions/definitions.ts';
 import type { PipelineStatistics } from '../../../service/views/analytics/statistics.ts';
 import { summaryOf } from '../insights/summary.ts';
 import { paths } from '../paths.ts';
 import { portionOf } from '../portion.ts';
 import type { Layout } from '../run/graph/layout.ts';
 import { asksAgent, singleSteps } from '../replays/chain-form.ts';
-import { perSnapshot } from '../../../definitions/per-snapshot.ts';
 import { pipelineSteps } from './places.ts';
 import { jsonTree } from '../run/step/json-tree.ts';
 import type { RunRow } from '../runs/row.ts';

@@ -1,9 +1,8 @@
-import type { Snapshot } from '../../../service/definitions/definitions.ts';
+import { perSnapshot, type Snapshot } from '../../../service/definitions/definitions.ts';
 import { executorLine } from '../definitions/shapes.ts';
 import { RAIL } from '../page.ts';
 import { paths } from '../paths.ts';
 import { statusLook } from '../status.ts';
-import { perSnapshot } from '../../../definitions/per-snapshot.ts';
 import { pipelineSteps } from '../definitions/places.ts';
 
 export interface GotoResult {
