@@ -6,6 +6,7 @@ import {
   serverOf,
   ToolApprovalParams,
   type ToolApprovalResult,
+  valuesIn,
 } from '@signalbox/crds';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import type { ModelTool } from '../models/model.ts';
@@ -13,7 +14,7 @@ import type { RpcReply } from '../rpc/one-frame.ts';
 import { TOO_LARGE } from '../rpc/watcher.ts';
 import { modelCallOf } from '../runs/model-call.ts';
 import type { Run } from '../runs/run.ts';
-import type { RunAgentDeps, RunJob } from '../runs/run-agent.ts';
+import { CHARS_OF_VALUE, type RunAgentDeps, type RunJob } from '../runs/run-agent.ts';
 import type { RunEvent } from '../runs/run-event.ts';
 import { RunAborted, type RunOutcome, wasCancelled } from '../runs/run-outcome.ts';
 import { cutText, type DoorDeps } from '../runs/tool-door.ts';
@@ -40,7 +41,7 @@ export interface AnswerPodsDeps {
 interface Hosting {
   job: RunJob;
   run: Run;
-  /** Told how much more is held here for the run, or less, in characters of JSON. */
+  /** Told how much more is held here for the run, or less, in characters of two bytes. */
   onTalk: (chars: number) => void;
 }
 
@@ -200,8 +201,7 @@ export class AnswerPods {
     const text = JSON.stringify(params);
     if (Buffer.byteLength(text) > MAX_FRAME_BYTES) return { ok: true, result: { approved: false, comment: TOO_LARGE } };
     const key = questionKey(parsed.data, parsed.data.input);
-    const asked =
-      hosted.questions.get(key) ?? holding(hosted, text.length, () => this.askPeople(hosted, parsed.data, key));
+    const asked = hosted.questions.get(key) ?? holding(hosted, text, () => this.askPeople(hosted, parsed.data, key));
     return asked.then(answered, whenOver(hosted));
   }
 
@@ -255,14 +255,17 @@ function once<Params extends Asked>(
     const { ask } = parsed.data;
     const known = hosted.answers.get(ask);
     if (known) return known;
-    const { length } = JSON.stringify(params);
-    const answer = holding(hosted, length, () => handle(hosted, parsed.data)).then(answered, whenOver(hosted));
+    const answer = holding(hosted, JSON.stringify(params), () => handle(hosted, parsed.data)).then(
+      answered,
+      whenOver(hosted),
+    );
     return hosted.answers.add(ask, answer);
   };
 }
 
 /** A request counts as held until its work is done. */
-function holding<Result>({ onTalk }: Hosted, chars: number, work: () => Promise<Result>): Promise<Result> {
+function holding<Result>({ onTalk }: Hosted, json: string, work: () => Promise<Result>): Promise<Result> {
+  const chars = json.length + valuesIn(json) * CHARS_OF_VALUE;
   onTalk(chars);
   return work().finally(() => onTalk(-chars));
 }

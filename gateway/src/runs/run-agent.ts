@@ -49,7 +49,7 @@ export const CALLS_AT_ONCE = 8;
 /** Of what events and people get; only the provider gets all of it back: a proxy may write a thought's signature into an id. */
 const MAX_CALL_ID_CHARS = 200;
 /** A parsed value takes up to 80 bytes. */
-const CHARS_OF_VALUE = 40;
+export const CHARS_OF_VALUE = 40;
 /** What a run has said and heard, as JSON; no model reads as much. */
 const MAX_TALK_CHARS = 16 * 1024 * 1024;
 const CUT_OFF = 'and it was cut off at its limit of tokens (max_tokens)';
