@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,16 +9,21 @@ import { MAX_HEALTH_MS, probeHealth } from './probe-health.ts';
 
 const TOKEN = 'invoke-token-of-the-test';
 const scratch = scratchDirectory('rpc-flood-');
+/** A container with half a GiB. */
+const HEAP = '--max-old-space-size=256';
 let gateway: Service;
+
+function agent(name: string, script: string): void {
+  const directory = join(scratch.path, 'agents', name);
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, 'agent.yaml'), JSON.stringify({ name, model: 'demo/script' }));
+  writeFileSync(join(directory, 'soul.md'), `Repeat.\n\n\`\`\`demo\n${script}\n\`\`\`\n`);
+}
+
 beforeAll(async () => {
   const config = join(scratch.path, 'gateway.yaml');
-  const agent = join(scratch.path, 'agents/echo');
-  mkdirSync(agent, { recursive: true });
-  writeFileSync(join(agent, 'agent.yaml'), JSON.stringify({ name: 'echo', model: 'demo/script' }));
-  writeFileSync(
-    join(agent, 'soul.md'),
-    'Repeat.\n\n```demo\nanswer: {confidence: 1, summary: "{{input}}{{input}}"}\n```\n',
-  );
+  agent('echo', 'answer: {confidence: 1, summary: "{{input}}{{input}}"}');
+  agent('slow', 'delay_ms: 60000');
   const settings = {
     server: { host: '127.0.0.1', port: 0 },
     identity_dir: 'identity',
@@ -27,20 +33,22 @@ beforeAll(async () => {
   writeFileSync(config, JSON.stringify(settings));
   gateway = await startService('gateway', config, {
     env: { GATEWAY_ADMIN_TOKEN: 'admin-token-of-the-test', GATEWAY_INVOKE_TOKEN: TOKEN },
+    nodeFlags: [HEAP],
   });
 });
 afterAll(async () => {
-  await gateway.stop();
+  await gateway.stop(1_000);
   scratch.remove();
 });
 
 const FRAMES = 10_000;
 
+const connect = () =>
+  new WebSocket(`${gateway.url.replace('http', 'ws')}/rpc`, { headers: { authorization: `Bearer ${TOKEN}` } });
+
 /** Sends all frames without waiting; resolves when all are answered. */
 function flood(frame: string, frames = FRAMES): Promise<void> {
-  const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/rpc`, {
-    headers: { authorization: `Bearer ${TOKEN}` },
-  });
+  const socket = connect();
   return new Promise((resolve, reject) => {
     let answers = 0;
     socket.on('error', reject).on('close', () => reject(new Error('cut off')));
@@ -75,5 +83,20 @@ test('clients that ask again and again for an answer that takes long to encode h
   const attach = rpc('agent.attach', { idempotency_key: 'long' });
   await Promise.all(Array.from({ length: 8 }, () => flood(attach, 100)));
   expect(health.slowest()).toBeLessThan(MAX_HEALTH_MS);
+  health.stop();
+});
+
+test('a client that repeats a request which waits for its run ends no gateway', async () => {
+  const health = probeHealth(gateway.url);
+  const socket = connect();
+  const closed = new Promise((resolve) => socket.once('close', resolve).on('error', resolve));
+  const pong = once(socket, 'pong');
+  await once(socket, 'open');
+  const long = rpc('agent.run', { agent: 'slow', input: `${'x'.repeat(1_000_000)}€`, idempotency_key: 'again' });
+  for (let count = 0; count < 140; count++) socket.send(long);
+  socket.ping();
+  expect(await Promise.race([closed, pong])).toEqual([Buffer.alloc(0)]);
+  expect(health.slowest()).toBeLessThan(MAX_HEALTH_MS);
+  socket.terminate();
   health.stop();
 });

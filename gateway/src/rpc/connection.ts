@@ -9,13 +9,14 @@ import {
 } from '@signalbox/crds';
 import { createTurns } from '@signalbox/crds/process/in-turn';
 import type { WebSocket } from 'ws';
-import { encodeReply, type FrameLimits, holdsTooMany, isOneFrame, type RpcReply, unfit } from './one-frame.ts';
+import { encodeReply, type FrameLimits, holdsTooMany, isOneFrame, type RpcAnswer, unfit } from './one-frame.ts';
 
 /** The answer to a request of the peer: a result, or an error object. */
-export type HandleRequest = (request: RpcRequest, connection: Connection) => Promise<RpcReply>;
+export type HandleRequest = (request: RpcRequest, connection: Connection) => Promise<RpcAnswer>;
 
 export interface ConnectionDeps extends FrameLimits {
-  handle: HandleRequest;
+  /** `bytes` of the frame. */
+  handle: (request: RpcRequest, connection: Connection, bytes: number) => Promise<RpcAnswer>;
   onClosed: (connection: Connection) => void;
   /** A message is complete; calls what this returns when it is read. */
   onMessage?: () => () => void;
@@ -181,27 +182,26 @@ export class Connection {
         rpcError('invalid_request', `params nest deeper than ${MAX_DEPTH} levels`),
       );
     }
-    this.answer(frame.message);
+    this.handle(frame.message, data.length);
   }
 
-  private answer(request: RpcRequest): void {
-    const { id } = request;
+  private handle(request: RpcRequest, bytes: number): void {
     if (this.inFlight >= MAX_IN_FLIGHT) {
       return this.sendError(
-        id ?? null,
+        request.id ?? null,
         rpcError('at_capacity', `at most ${MAX_IN_FLIGHT} requests at once on a connection`, { retry_after_ms: 1000 }),
       );
     }
     this.inFlight += 1;
-    void this.reply(id, this.deps.handle(request, this));
+    void this.answer(request.id, this.deps.handle(request, this, bytes));
   }
 
-  /** Waits without the request, which may be large. */
-  private async reply(id: RpcId | undefined, handled: Promise<RpcReply>): Promise<void> {
+  /** Does not know the request: what waits here for the end of a run would keep it in memory. */
+  private async answer(id: RpcId | undefined, answering: Promise<RpcAnswer>): Promise<void> {
     try {
-      const reply = await handled;
-      if (id === undefined) return;
-      this.send(encodeReply(id, reply, this.deps));
+      const answer = await answering;
+      const reply = 'later' in answer ? await answer.later : answer;
+      if (id !== undefined) this.send(encodeReply(id, reply, this.deps));
     } catch (error) {
       this.deps.onBug(error);
       this.sendError(id ?? null, rpcError('internal', 'the request failed inside the gateway'));

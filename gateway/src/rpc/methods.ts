@@ -11,7 +11,7 @@ import {
 import { z } from 'zod';
 import type { Run, RunWatcher } from '../runs/run.ts';
 import type { Submitted } from '../runs/submitted.ts';
-import type { RpcReply } from './one-frame.ts';
+import type { RpcAnswer, RpcReply } from './one-frame.ts';
 
 /** The operations that the methods call. */
 export interface MethodDeps {
@@ -22,8 +22,8 @@ export interface MethodDeps {
   cancel: (run: Run, message: string) => boolean;
 }
 
-type Method = (params: unknown, watcher: RunWatcher) => Promise<RpcReply> | RpcReply;
-export type CallMethod = (request: RpcRequest, watcher: RunWatcher) => Promise<RpcReply>;
+type Method = (params: unknown, watcher: RunWatcher) => Promise<RpcAnswer> | RpcAnswer;
+export type CallMethod = (request: RpcRequest, watcher: RunWatcher) => Promise<RpcAnswer>;
 
 const NoParams = z.strictObject({}).optional();
 
@@ -53,7 +53,9 @@ export function createMethods(deps: MethodDeps): CallMethod {
     'agent.run',
     checked(AgentRunParams, async (params, watcher) => {
       const submitted = await deps.submit(params, watcher);
-      return submitted.ok ? submitted.run.finished : refused(submitted);
+      if (!submitted.ok) return refused(submitted);
+      const { finished } = submitted.run;
+      return { later: finished, held: submitted.joined ? null : finished };
     }),
   );
   methods.set(
@@ -62,7 +64,7 @@ export function createMethods(deps: MethodDeps): CallMethod {
       const run = deps.find(reference, watcher);
       if (!run) return notFound();
       run.watch(watcher);
-      return run.finished;
+      return { later: run.finished, held: null };
     }),
   );
   methods.set(
@@ -89,7 +91,7 @@ export function createMethods(deps: MethodDeps): CallMethod {
 
 function checked<Schema extends z.ZodType>(
   schema: Schema,
-  handle: (params: z.output<Schema>, watcher: RunWatcher) => Promise<RpcReply> | RpcReply,
+  handle: (params: z.output<Schema>, watcher: RunWatcher) => Promise<RpcAnswer> | RpcAnswer,
 ): Method {
   return (params, watcher) => {
     const parsed = schema.safeParse(params);

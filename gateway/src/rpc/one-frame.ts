@@ -1,7 +1,10 @@
 import { type RpcError, rpcError, type RpcId, valuesIn } from '@signalbox/crds';
 
 /** `json` is an encoded result, or error. */
-export type RpcReply = { ok: true; result: unknown } | { ok: boolean; json: string } | { ok: false; error: RpcError };
+export type RpcReply = { ok: true; result: unknown } | EncodedReply | { ok: false; error: RpcError };
+
+/** A reply at once, or one at the end of a run; `held`: until when the run keeps what the request said, null where it does not. */
+export type RpcAnswer = RpcReply | { later: Promise<EncodedReply>; held: Promise<unknown> | null };
 
 export interface FrameLimits {
   maxFrameBytes: number;

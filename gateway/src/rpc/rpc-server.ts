@@ -10,6 +10,7 @@ import type { RunWatcher } from '../runs/run.ts';
 import { CONNECTION_LIMITS, isFull, type Peer } from './connection-limits.ts';
 import { Connection } from './connection.ts';
 import type { CallMethod } from './methods.ts';
+import { createRequestRoom, freeing, NO_ROOM, type TakeRoom } from './request-room.ts';
 import { watcherOf } from './watcher.ts';
 
 export interface RpcServerDeps {
@@ -45,10 +46,12 @@ export class RpcServer {
   private readonly upgrader: WebSocketServer;
   private readonly pinging: NodeJS.Timeout;
   private readonly messages: Unfinished<Duplex>;
+  private readonly roomOf: (token: string) => TakeRoom;
 
   constructor(deps: RpcServerDeps) {
     this.deps = deps;
-    const { unfinishedBytes } = deps.limits ?? CONNECTION_LIMITS;
+    const { unfinishedBytes, requestBytes } = deps.limits ?? CONNECTION_LIMITS;
+    this.roomOf = createRequestRoom(requestBytes);
     this.messages = createUnfinished((socket) => socket.destroy(), unfinishedBytes);
     this.upgrader = new WebSocketServer({
       noServer: true,
@@ -105,8 +108,12 @@ export class RpcServer {
     readInTurns(socket);
     this.upgrader.handleUpgrade(request, socket, head, (webSocket) => {
       this.countUnfinished(socket, webSocket);
+      const takeRoom = this.roomOf(peer.token);
       const connection: Connection = new Connection(webSocket, {
-        handle: (message) => this.deps.call(message, watcher),
+        handle: (message, _, bytes) => {
+          const free = takeRoom(bytes);
+          return free ? freeing(this.deps.call(message, watcher), free) : Promise.resolve(NO_ROOM);
+        },
         onClosed: () => {
           this.connections.delete(connection);
           this.deps.onGone(watcher);

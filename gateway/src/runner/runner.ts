@@ -10,6 +10,7 @@ import { createRunnerAuthenticate } from '../identity/runner-token.ts';
 import type { Log } from '../observability/log.ts';
 import { createRefusalLog } from '../observability/refusal-log.ts';
 import { createMethods } from '../rpc/methods.ts';
+import { CONNECTION_LIMITS } from '../rpc/connection-limits.ts';
 import type { RpcReply } from '../rpc/one-frame.ts';
 import { RpcServer } from '../rpc/rpc-server.ts';
 import type { Run, RunWatcher } from '../runs/run.ts';
@@ -32,9 +33,9 @@ export interface RunningRunner {
   close: () => Promise<void>;
 }
 
-/** The gateway's own limits apply before a run is sent here. */
 /** The default of the gateway's `security.compute_timeout_ms`. */
 const COMPUTE_TIMEOUT_MS = 1000;
+/** The gateway's own limits apply before a run is sent here, and so does its bound of requests. */
 const MAX_RUNS = 1000;
 const ANNOUNCE_EVERY_MS = 5000;
 const PING_TOOLS_MS = 30_000;
@@ -113,6 +114,7 @@ export async function startRunner({ settings, version, log }: RunnerOptions): Pr
   const rpc = new RpcServer({
     authenticate: createRunnerAuthenticate({ agent: settings.agent, keys: settings.publicKeys, now: Date.now }),
     allowedOrigins: [],
+    limits: { ...CONNECTION_LIMITS, requestBytes: Infinity },
     ...RUNNER_FRAME,
     call: async (request, watcher) =>
       request.method === RUNNER_CONFIGURE ? configure(request, watcher) : methods(request, watcher),

@@ -106,7 +106,7 @@ export class RunService {
         return { ok: false, type: 'duplicate', message: 'the idempotency key was used with other parameters' };
       if (known.kind === 'same') {
         known.run.watch(watcher);
-        return { ok: true, run: known.run };
+        return { ok: true, run: known.run, joined: true };
       }
     }
     const prepared = this.prepare(params, agent, contract);
@@ -117,7 +117,7 @@ export class RunService {
     if (key !== undefined && hash !== null) this.keys.remember(key, hash, run);
     this.live.set(run.id, run);
     void this.execute(run, prepared, ticket);
-    return { ok: true, run };
+    return { ok: true, run, joined: false };
   }
 
   /** A run that this connection may follow and cancel. */

@@ -1,8 +1,9 @@
 import type { RpcErrorType } from '@signalbox/crds';
 import type { Run } from './run.ts';
 
+/** `joined`: the run keeps nothing of this request, it was there before. */
 export type Submitted =
-  | { ok: true; run: Run }
+  | { ok: true; run: Run; joined: boolean }
   | { ok: false; type: RpcErrorType; message: string; retryAfterMs?: number };
 
 const RETRY_AFTER_MS = 1000;
