@@ -24,6 +24,7 @@ beforeAll(async () => {
   const config = join(scratch.path, 'gateway.yaml');
   agent('echo', 'answer: {confidence: 1, summary: "{{input}}{{input}}"}');
   agent('slow', 'delay_ms: 60000');
+  agent('late', 'delay_ms: 4000\nanswer: {confidence: 1, summary: "{{input}}"}');
   const settings = {
     server: { host: '127.0.0.1', port: 0 },
     identity_dir: 'identity',
@@ -98,5 +99,36 @@ test('a client that repeats a request which waits for its run ends no gateway', 
   expect(await Promise.race([closed, pong])).toEqual([Buffer.alloc(0)]);
   expect(health.slowest()).toBeLessThan(MAX_HEALTH_MS);
   socket.terminate();
+  health.stop();
+});
+
+/** Starts a run of an agent that takes its time, and follows it on all these connections; resolves when it has ended. */
+async function followOne(input: string, followers: number, times: number): Promise<void> {
+  const key = { idempotency_key: `${followers} followers` };
+  const first = connect();
+  await once(first, 'open');
+  const ended = new Promise((resolve, reject) => {
+    first.on('close', () => reject(new Error('cut off')));
+    first.on('message', (data: Buffer) => data.includes('"id":1') && resolve(null));
+  });
+  first.send(rpc('agent.run', { agent: 'late', input, trace: { stream: true }, ...key }));
+  const sockets = Array.from({ length: followers }, connect);
+  for (const socket of sockets) {
+    socket.on('error', () => {});
+    socket.on('open', () => {
+      for (let count = 0; count < times; count++) socket.send(rpc('agent.attach', key));
+    });
+  }
+  await ended;
+  for (const socket of [first, ...sockets]) socket.removeAllListeners('close').terminate();
+}
+
+test.each([
+  ['a run with a long answer again and again', 'x'.repeat(150_000), 5, 999],
+  ['together a run that says much', '\n'.repeat(250_000), 300, 1],
+])('clients that follow %s hold up nobody else at its end', async (_what, input, followers, times) => {
+  const health = probeHealth(gateway.url);
+  await followOne(input, followers, times);
+  expect(health.slowest()).toBeLessThan(MAX_HEALTH_MS);
   health.stop();
 });

@@ -2,9 +2,9 @@ import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
 import { until } from '../testing/until.ts';
-import { Connection } from './connection.ts';
+import { Connection, type ConnectionDeps } from './connection.ts';
 
-function connect() {
+function connect(overrides: Partial<ConnectionDeps> = {}, onSend = () => {}) {
   const done: string[] = [];
   const sent: string[] = [];
   const bugs: unknown[] = [];
@@ -15,7 +15,10 @@ function connect() {
     readyState: 1,
     OPEN: 1,
     bufferedAmount: 0,
-    send: (text: string) => void sent.push(text),
+    send: (text: string) => {
+      sent.push(text);
+      onSend();
+    },
     ping: note('ping'),
     terminate: note('terminate'),
   });
@@ -26,6 +29,7 @@ function connect() {
     maxFrameBytes: 1000,
     maxFrameValues: 1000,
     stream: { cork: () => undefined, uncork: () => undefined },
+    ...overrides,
   });
   return { socket, connection, done, sent, bugs };
 }
@@ -48,4 +52,33 @@ test('an event that is no frame is left out, which is said once, and the next on
   await until(() => sent.length > 0);
   expect(sent).toEqual(['{"jsonrpc":"2.0","method":"agent.event","params":"x"}']);
   expect(bugs).toEqual([expect.objectContaining({ message: expect.stringContaining('does not fit a frame') })]);
+});
+
+test('what many connections wait for is sent in turns, to each the events of a run in their order and then its answer', async () => {
+  const run = Promise.withResolvers<{ ok: boolean; json: string }>();
+  const inTurn = [0];
+  const turns = setInterval(() => setImmediate(() => inTurn.push(0)), 0);
+  let called = 0;
+  const later = async () => {
+    called += 1;
+    return { later: run.promise, held: null };
+  };
+  const all = Array.from({ length: 64 }, () =>
+    connect({ handle: later, maxFrameBytes: 100_000, maxFrameValues: 100_000 }, () => {
+      inTurn.push((inTurn.pop() ?? 0) + 1);
+      const end = performance.now() + 1;
+      while (performance.now() < end);
+    }),
+  );
+  const sent = all.map((one) => one.sent);
+  for (const { socket } of all) socket.emit('message', Buffer.from('{"jsonrpc":"2.0","id":1,"method":"m"}'), false);
+  await until(() => called === all.length);
+  for (const event of ['1', '2']) for (const { connection } of all) connection.notify('event', () => event);
+  await until(() => sent.every((texts) => texts.length === 2));
+  for (const { connection } of all) connection.notify('event', () => '3');
+  run.resolve({ ok: true, json: `${'0'.repeat(20_000)}4` });
+  await until(() => sent.every((texts) => texts.length === 4));
+  clearInterval(turns);
+  expect(Math.max(...inTurn)).toBeLessThan(30);
+  for (const texts of sent) expect(texts.map((text) => /([1-4])\}$/.exec(text)?.[1])).toEqual(['1', '2', '3', '4']);
 });

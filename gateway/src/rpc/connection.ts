@@ -9,7 +9,8 @@ import {
 } from '@signalbox/crds';
 import { createTurns } from '@signalbox/crds/process/in-turn';
 import type { WebSocket } from 'ws';
-import { encodeReply, type FrameLimits, holdsTooMany, isOneFrame, type RpcAnswer, unfit } from './one-frame.ts';
+import { encodeReply, holdsTooMany, isOneFrame, unfit } from './one-frame.ts';
+import type { FrameLimits, RpcAnswer, RpcReply } from './one-frame.ts';
 
 /** The answer to a request of the peer: a result, or an error object. */
 export type HandleRequest = (request: RpcRequest, connection: Connection) => Promise<RpcAnswer>;
@@ -35,6 +36,8 @@ const MAX_IN_FLIGHT = 1000;
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
 /** What a peer that reads may leave for a moment. */
 const MAX_UNSUSPICIOUS_BYTES = 32 * 1024;
+/** An answer that is sent at once, though others wait for the same run: a turn of its own takes longer. */
+const SMALL_CHARS = 16 * 1024;
 const MAX_DEPTH = 64;
 /** Bytes of a request beside its parameters. */
 const ENVELOPE_BYTES = 1000;
@@ -82,7 +85,7 @@ export class Connection {
    */
   notify(method: string, params: () => string): void {
     if (this.events.push(() => `{"jsonrpc":"2.0","method":"${method}","params":${params()}}`) === 1)
-      setImmediate(() => this.tell());
+      setImmediate(() => this.events.length > 0 && inTurn(() => this.tell()));
   }
 
   /** Whether a request with these parameters is one frame. */
@@ -198,16 +201,29 @@ export class Connection {
 
   /** Does not know the request: what waits here for the end of a run would keep it in memory. */
   private async answer(id: RpcId | undefined, answering: Promise<RpcAnswer>): Promise<void> {
+    const answer = await answering.catch((error: unknown) => this.failed(error));
+    if (!('later' in answer)) return this.reply(id, answer);
+    const reply = await answer.later;
+    if (reply.json.length < SMALL_CHARS) this.reply(id, reply);
+    else inTurn(() => this.reply(id, reply));
+  }
+
+  private reply(id: RpcId | undefined, reply: RpcReply): void {
+    if (id !== undefined && this.isOpen()) this.send(this.encode(id, reply));
+    this.inFlight -= 1;
+  }
+
+  private encode(id: RpcId, reply: RpcReply): string {
     try {
-      const answer = await answering;
-      const reply = 'later' in answer ? await answer.later : answer;
-      if (id !== undefined) this.send(encodeReply(id, reply, this.deps));
+      return encodeReply(id, reply, this.deps);
     } catch (error) {
-      this.deps.onBug(error);
-      this.sendError(id ?? null, rpcError('internal', 'the request failed inside the gateway'));
-    } finally {
-      this.inFlight -= 1;
+      return encodeReply(id, this.failed(error), this.deps);
     }
+  }
+
+  private failed(error: unknown): RpcReply {
+    this.deps.onBug(error);
+    return { ok: false, error: rpcError('internal', 'the request failed inside the gateway') };
   }
 
   private settle(response: RpcResponse): void {
@@ -225,6 +241,7 @@ export class Connection {
     const frames = this.events;
     if (frames.length === 0) return;
     this.events = [];
+    if (!this.isOpen()) return;
     for (const frame of frames) this.write(frame());
     this.flushing ??= setTimeout(() => this.flushLate(), EVENT_DELAY_MS);
   }

@@ -10,7 +10,7 @@ import {
 } from '@signalbox/crds';
 import { z } from 'zod';
 import type { Run, RunWatcher } from '../runs/run.ts';
-import type { Submitted } from '../runs/submitted.ts';
+import { type Submitted, watched } from '../runs/submitted.ts';
 import type { RpcAnswer, RpcReply } from './one-frame.ts';
 
 /** The operations that the methods call. */
@@ -51,20 +51,13 @@ export function createMethods(deps: MethodDeps): CallMethod {
   );
   methods.set(
     'agent.run',
-    checked(AgentRunParams, async (params, watcher) => {
-      const submitted = await deps.submit(params, watcher);
-      if (!submitted.ok) return refused(submitted);
-      const { finished } = submitted.run;
-      return { later: finished, held: submitted.joined ? null : finished };
-    }),
+    checked(AgentRunParams, async (params, watcher) => answerOf(await deps.submit(params, watcher))),
   );
   methods.set(
     'agent.attach',
     checked(AgentAttachParams, (reference, watcher) => {
       const run = deps.find(reference, watcher);
-      if (!run) return notFound();
-      run.watch(watcher);
-      return { later: run.finished, held: null };
+      return run ? answerOf(watched(run, watcher, true)) : notFound();
     }),
   );
   methods.set(
@@ -107,6 +100,12 @@ function checked<Schema extends z.ZodType>(
 
 function ok(result: unknown): RpcReply {
   return { ok: true, result };
+}
+
+function answerOf(submitted: Submitted): RpcAnswer {
+  if (!submitted.ok) return refused(submitted);
+  const { answer, joined, run } = submitted;
+  return { later: answer, held: joined ? null : run.finished };
 }
 
 function refused({ type, message, retryAfterMs }: Extract<Submitted, { ok: false }>): RpcReply {

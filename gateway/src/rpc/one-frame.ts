@@ -24,12 +24,25 @@ function encoded(reply: RpcReply): EncodedReply {
 
 /** A reply that fits a frame: the trace of a larger one is left out first. */
 export function encodeReply(id: RpcId, reply: RpcReply, limits: FrameLimits): string {
-  const { ok, json } = encoded(reply);
-  const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${ok ? 'result' : 'error'}":${json}}`;
-  if (isOneFrame(text, limits)) return text;
+  const whole = encoded(reply);
+  const { ok, json } = whole;
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${ok ? 'result' : 'error'}":`;
+  if (isOneReply(head, whole, limits)) return `${head}${json}}`;
   const cut = JSON.stringify({ jsonrpc: '2.0', id, ...withoutTrace(ok, json) });
   if (isOneFrame(cut, limits)) return cut;
   return JSON.stringify({ jsonrpc: '2.0', id, error: rpcError('output_invalid', `the answer ${unfit(limits)}`) });
+}
+
+/** Measures an answer only where its length leaves a doubt, and once: many may wait for it. */
+const sizes = new WeakMap<EncodedReply, { bytes: number; values: number }>();
+
+function isOneReply(head: string, reply: EncodedReply, { maxFrameBytes, maxFrameValues }: FrameLimits): boolean {
+  const { json } = reply;
+  const chars = head.length + json.length + 1;
+  if (chars * 3 <= maxFrameBytes && chars <= maxFrameValues) return true;
+  const size = sizes.get(reply) ?? { bytes: Buffer.byteLength(json), values: valuesIn(json) };
+  sizes.set(reply, size);
+  return Buffer.byteLength(head) + size.bytes < maxFrameBytes && valuesIn(head) + size.values <= maxFrameValues;
 }
 
 function withoutTrace(ok: boolean, json: string) {

@@ -1,9 +1,7 @@
 import { type ToolApprovalParams, ToolApprovalResult } from '@signalbox/crds';
 import type { ApprovalRight } from '../identity/authenticate.ts';
 import type { Caller, RunWatcher } from '../runs/run.ts';
-import { timestamp } from '../runs/timestamp.ts';
 import type { Connection } from './connection.ts';
-import { shownEvent } from './shown-event.ts';
 
 /** An approver must see the whole call. */
 export const TOO_LARGE = 'the call is too large to be shown to its approver; call with a smaller input';
@@ -13,14 +11,8 @@ export function watcherOf(connection: Connection, approves: ApprovalRight, calle
   return {
     approves,
     caller,
-    event(run, event) {
-      const { id, params } = run;
-      const now = Date.now();
-      const { idempotency_key } = params;
-      const shown = shownEvent(event);
-      connection.notify('agent.event', () =>
-        JSON.stringify({ run_id: id, ts: timestamp(now), idempotency_key, ...shown }),
-      );
+    event(_run, _event, text) {
+      connection.notify('agent.event', text);
     },
     ask: (method, params, signal) => connection.request(method, params, signal),
     async requestApproval(run, request, signal) {

@@ -13,7 +13,7 @@ import { attributed, failure, RunAborted, type RunFailure, type RunOutcome, span
 import { type RunLimits, RunQueue, type Ticket } from './run-queue.ts';
 import { RunSlot } from './run-slot.ts';
 import { carryOn, type RunSpan, type StartSpan, traceContextOf } from '../observability/span.ts';
-import { atCapacity, type Submitted } from './submitted.ts';
+import { atCapacity, type Submitted, watched } from './submitted.ts';
 import type { ModelRoute } from '../models/route.ts';
 import { type AgentRuns, countByAgent } from './runs-by-agent.ts';
 import { offerTools } from './tool-offer.ts';
@@ -104,10 +104,7 @@ export class RunService {
       const known = this.keys.find(key, hash);
       if (known.kind === 'other')
         return { ok: false, type: 'duplicate', message: 'the idempotency key was used with other parameters' };
-      if (known.kind === 'same') {
-        known.run.watch(watcher);
-        return { ok: true, run: known.run, joined: true };
-      }
+      if (known.kind === 'same') return watched(known.run, watcher, true);
     }
     const prepared = this.prepare(params, agent, contract);
     if (!prepared.ok) return prepared;
@@ -117,7 +114,7 @@ export class RunService {
     if (key !== undefined && hash !== null) this.keys.remember(key, hash, run);
     this.live.set(run.id, run);
     void this.execute(run, prepared, ticket);
-    return { ok: true, run, joined: false };
+    return watched(run, watcher, false);
   }
 
   /** A run that this connection may follow and cancel. */

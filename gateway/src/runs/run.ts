@@ -9,6 +9,7 @@ import {
 } from '@signalbox/crds';
 import type { ApprovalRight } from '../identity/authenticate.ts';
 import type { ApprovalRequest } from './tool-door.ts';
+import { eventText } from './event-text.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunAborted, RunOutcome } from './run-outcome.ts';
 import type { RunSlot } from './run-slot.ts';
@@ -28,8 +29,8 @@ export interface RunWatcher {
   approves: ApprovalRight;
   /** Whose connection it is; absent where it is another part of this process. */
   caller?: Caller;
-  /** One event, with the run it belongs to. */
-  event(run: Run, event: RunEvent): void;
+  /** One event, with the run it belongs to; `text` is it as JSON, for all watchers together. */
+  event(run: Run, event: RunEvent, text: () => string): void;
   /** Requests an approval over the connection; rejects where the connection cannot answer. */
   requestApproval(run: Run, request: ShownRequest, signal: AbortSignal): Promise<ToolApprovalResult>;
   /** Sends another request; rejects when the connection ends first. Only the gateway of a runner answers. */
@@ -69,13 +70,18 @@ export const shortId = (callId: string): string => (callId.length > MAX_ID_CHARS
 
 const OTHER_INPUT = 'the approval is not for this input: its input_sha256 is missing or different';
 
+/** Answers that wait for the end of one run, in all and of one watcher. An honest client waits once, and again after each reconnect. */
+const MAX_WAITING = 64;
+const MAX_OWN_WAITING = 16;
+
 /** One run from acceptance to its answer; its watchers may change. */
 export class Run {
   readonly id: string;
   params: AgentRunParams;
   private abort: AbortController | null = new AbortController();
   readonly finished: Promise<FinishedRun>;
-  readonly watchers = new Set<RunWatcher>();
+  /** With the answers that each waits for: who leaves takes them away. */
+  readonly watchers = new Map<RunWatcher, ((outcome: FinishedRun) => void)[]>();
   /** Its idempotency key, among those of connections with the same right. */
   readonly key: string | undefined;
   /** Whether it was started with the right to every approval: others may not follow or cancel it. */
@@ -100,7 +106,7 @@ export class Run {
     this.share = shareOf(params, starter);
     this.key = keyOf(starter, params.idempotency_key);
     this.isReserved = hasAllRights(starter);
-    this.watchers.add(starter);
+    this.watchers.set(starter, []);
     this.finished = new Promise((resolve) => {
       this.resolveFinished = resolve;
     });
@@ -122,13 +128,23 @@ export class Run {
   }
 
   emit(event: RunEvent): void {
-    for (const watcher of this.watchers) watcher.event(this, event);
+    if (this.watchers.size === 0) return;
+    const text = eventText(this, event);
+    for (const watcher of this.watchers.keys()) watcher.event(this, event, text);
   }
 
-  watch(watcher: RunWatcher): void {
-    if (this.done) return;
-    this.watchers.add(watcher);
+  /** Its events from now on, and its answer; null where too many wait for that. */
+  watch(watcher: RunWatcher): Promise<FinishedRun> | null {
+    if (this.done) return this.finished;
+    const own = this.watchers.get(watcher) ?? [];
+    if (own.length >= MAX_OWN_WAITING || this.waiting().length >= MAX_WAITING) return null;
+    this.watchers.set(watcher, own);
     for (const arrived of this.awaitingWatcher) arrived();
+    return new Promise((resolve) => own.push(resolve));
+  }
+
+  private waiting(): ((outcome: FinishedRun) => void)[] {
+    return [...this.watchers.values()].flat();
   }
 
   /** Keeps what a later `agent.attach` needs and frees the rest, above all the prompt. */
@@ -137,10 +153,12 @@ export class Run {
     this.abort = null;
     this.slot = null;
     this.params = { agent: this.params.agent, idempotency_key: this.params.idempotency_key, input: '' };
+    const waiting = this.waiting();
     this.watchers.clear();
     this.askedAbout.clear();
     this.starter = null;
     this.resolveFinished(outcome);
+    for (const answer of waiting) answer(outcome);
   }
 
   /** Without a slot while it waits. An approval holds for the input that its answer names. */
@@ -185,7 +203,7 @@ export class Run {
     const asked = new Set<RunWatcher>();
     for (;;) {
       signal.throwIfAborted();
-      const candidates = [...this.watchers].filter((one) => !asked.has(one) && may(one, one === this.starter));
+      const candidates = [...this.watchers.keys()].filter((one) => !asked.has(one) && may(one, one === this.starter));
       const watcher = candidates.at(-1);
       if (!watcher && otherwise !== null) return otherwise;
       if (!watcher) {

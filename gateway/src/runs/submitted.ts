@@ -1,13 +1,19 @@
 import type { RpcErrorType } from '@signalbox/crds';
-import type { Run } from './run.ts';
+import type { FinishedRun, Run, RunWatcher } from './run.ts';
 
 /** `joined`: the run keeps nothing of this request, it was there before. */
 export type Submitted =
-  | { ok: true; run: Run; joined: boolean }
+  | { ok: true; run: Run; answer: Promise<FinishedRun>; joined: boolean }
   | { ok: false; type: RpcErrorType; message: string; retryAfterMs?: number };
 
 const RETRY_AFTER_MS = 1000;
 
 export function atCapacity(message: string): Extract<Submitted, { ok: false }> {
   return { ok: false, type: 'at_capacity', message, retryAfterMs: RETRY_AFTER_MS };
+}
+
+/** From now on the watcher follows the run. */
+export function watched(run: Run, watcher: RunWatcher, joined: boolean): Submitted {
+  const answer = run.watch(watcher);
+  return answer ? { ok: true, run, answer, joined } : atCapacity('too many wait for the answer of this run');
 }

@@ -1,5 +1,5 @@
 import { MAX_FRAME_VALUES, valuesIn } from '@signalbox/crds';
-import type { RunEvent } from '../runs/run-event.ts';
+import type { RunEvent } from './run-event.ts';
 
 /** A character may take six bytes as JSON. */
 const MAX_SHOWN_CHARS = 100_000;
