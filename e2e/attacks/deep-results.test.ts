@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeGatewayConfig } from '../support/local-config.ts';
@@ -6,6 +6,7 @@ import { localTokens, tokenEnvironment } from '../support/local-tokens.ts';
 import { scratchDirectory } from '../support/scratch.ts';
 import { type Service, startService } from '../support/start-service.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { residentBytes } from './resident-bytes.ts';
 
 const MIB = 1024 * 1024;
 /** Answers all but the handshake with ten megabytes of lists within lists, behind which the id stands. */
@@ -43,6 +44,5 @@ test('an answer of five million lists fails its request before it is read', asyn
   const down = () => gateway.logs.filter(({ msg }) => msg === 'tool server is down');
   await waitFor(() => Promise.resolve(down().length >= 2), { what: 'two answers of the tool server' });
   expect(down()[0]?.reason).toContain('it sent a result of more than 50000 values');
-  const peak = Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${gateway.pid}/status`, 'utf8'))?.[1]) * 1024;
-  expect(peak).toBeLessThan(400 * MIB);
+  expect(residentBytes(gateway, 'VmHWM')).toBeLessThan(400 * MIB);
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import { scratchDirectory } from '../support/scratch.ts';
 import { type Service, startService } from '../support/start-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { MAX_HEALTH_MS, probeHealth } from './probe-health.ts';
+import { residentBytes } from './resident-bytes.ts';
 
 /** By hand a million: `EXPORTED_RUNS=1000000`. */
 const RUNS = Number(process.env['EXPORTED_RUNS'] ?? 100_000);
@@ -71,8 +72,7 @@ function multiply(): void {
   db.close();
 }
 
-const residentMiB = () =>
-  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1]) / 1024;
+const residentMiB = () => residentBytes(service) / 1024 ** 2;
 
 /** How long the first export took, in milliseconds. */
 let first = 0;

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { KINDS } from '../faults/databases.ts';
@@ -7,6 +7,7 @@ import { scratchDirectory } from '../support/scratch.ts';
 import { type Service, startService } from '../support/start-service.ts';
 import { type AttackedDatabase, attackedDatabase } from './attacked-database.ts';
 import { type HealthProbe, MAX_HEALTH_MS, probeHealth } from './probe-health.ts';
+import { residentBytes } from './resident-bytes.ts';
 
 const MIB = 1024 * 1024;
 const step = { name: 'one', when: 'false', executor: 'webhook', url: 'http://127.0.0.1:9' };
@@ -60,8 +61,6 @@ describe.each(KINDS)('on %s, deliveries', (kind) => {
   });
 
   const api = <T>(path: string, body?: unknown) => call<T>(`${service.url}${path}`, body === undefined ? {} : { body });
-  const residentBytes = () =>
-    Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1]) * 1024;
   const delivery = (alerts: object[]) => ({ version: '4', status: 'firing', groupKey: 'g', alerts });
   const alert = (index: number, summary: string) => ({
     status: 'firing',
@@ -83,7 +82,7 @@ describe.each(KINDS)('on %s, deliveries', (kind) => {
       expect(status).toBe(200);
       expect(Buffer.byteLength(html)).toBeLessThan(500_000);
     }
-    expect(residentBytes()).toBeLessThan(600 * MIB);
+    expect(residentBytes(service)).toBeLessThan(600 * MIB);
   });
 
   test('one of 0.9 MB with a run for each alert does not multiply in the database', async () => {

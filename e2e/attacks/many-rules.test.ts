@@ -5,6 +5,7 @@ import { call } from '../support/call.ts';
 import { scratchDirectory } from '../support/scratch.ts';
 import { type Service, startService } from '../support/start-service.ts';
 import { MAX_HEALTH_MS, probeHealth } from './probe-health.ts';
+import { type Pipelines, writeManaged } from './tenant-site.ts';
 
 const STEP = { name: 'ask', executor: 'human', prompt_template: 'Look', timeout_seconds: 3600 };
 const scratch = scratchDirectory('many-rules-');
@@ -23,18 +24,14 @@ const TENANTS = ['listed', 'foreign'].flatMap((namespace) => [
 ]);
 
 beforeAll(async () => {
-  for (const folder of ['managed', 'managed/pipelines', 'own']) mkdirSync(join(scratch.path, folder));
-  const files: Record<string, object> = {};
+  mkdirSync(join(scratch.path, 'own'));
+  const all: Pipelines = {};
   for (const { namespace, pipelines, rules: many } of TENANTS)
     for (let at = 0; at < pipelines; at++) {
-      const name = `${namespace}-${many}-${at}`;
       const trigger = { priority: 1_000_000, match: rules(many) };
-      const pipeline = { name, stage: 'production', trigger, steps: [STEP] };
-      writeFileSync(join(scratch.path, `managed/pipelines/${name}.yaml`), JSON.stringify(pipeline));
-      files[`pipelines/${name}.yaml`] = { kind: 'Pipeline', namespace, name, uid: name, generation: 1, hash: '' };
+      (all[namespace] ??= {})[`${namespace}-${many}-${at}`] = { trigger, steps: [STEP] };
     }
-  const manifest = { namespace: 'ops', files, objects: [], agents: {} };
-  writeFileSync(join(scratch.path, 'managed/manifest.json'), JSON.stringify(manifest));
+  writeManaged(join(scratch.path, 'managed'), all);
   const own = { name: 'own', stage: 'production', trigger: { match: { job: 'own' } }, steps: [STEP] };
   writeFileSync(join(scratch.path, 'own/own.yaml'), JSON.stringify(own));
   const settings = {

@@ -1,15 +1,13 @@
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { call } from '../support/call.ts';
 import { scratchDirectory } from '../support/scratch.ts';
 import { type Service, startService } from '../support/start-service.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { residentBytes } from './resident-bytes.ts';
+import { alert, configureTenants, read } from './tenant-site.ts';
 
 const MIB = 1024 * 1024;
-const tokenOf = (role: string) => `token-of-a-${role}-for-the-test`;
 /** Each is a megabyte when it is rendered. */
 const TEXT = '{{vars.t}}'.repeat(17);
 const MANY = Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`k${at}`, TEXT]));
@@ -37,34 +35,10 @@ beforeAll(async () => {
     waits: [{ name: 'each', fan_out: { over, max_items: 50, max_parallel: 50, step: body } }],
     leaf: [leaf],
   };
-  const managed = join(scratch.path, 'managed');
-  mkdirSync(join(managed, 'pipelines'), { recursive: true });
-  const files = Object.entries(pipelines).map(([name, steps]) => {
-    const trigger = { match: { 'labels.starts': name } };
-    const pipeline = {
-      name,
-      stage: 'production',
-      trigger,
-      vars: { t: 'x'.repeat(60_000), many: Array.from({ length: 100 }, () => 'x'.repeat(40)) },
-      steps,
-    };
-    writeFileSync(join(managed, `pipelines/${name}.yaml`), JSON.stringify(pipeline));
-    return [
-      `pipelines/${name}.yaml`,
-      { kind: 'Pipeline', namespace: 'shop', name, uid: name, generation: 1, hash: '' },
-    ];
-  });
-  const manifest = { namespace: 'ops', files: Object.fromEntries(files) as object, objects: [], agents: {} };
-  writeFileSync(join(managed, 'manifest.json'), JSON.stringify(manifest));
-  const config = join(scratch.path, 'config.json');
-  const settings = {
-    server: { host: '127.0.0.1', port: 0 },
-    managed_dir: managed,
-    database: { url: `sqlite://${join(scratch.path, 'signalbox')}.db` },
-    tenancy: { namespaces: { shop: { egress_allow: ['127.0.0.1/32'] } } },
-    auth: { tokens: ['webhook', 'viewer'].map((role) => ({ name: role, token: tokenOf(role), role })) },
-  };
-  writeFileSync(config, JSON.stringify(settings));
+  const vars = { t: 'x'.repeat(60_000), many: Array.from({ length: 100 }, () => 'x'.repeat(40)) };
+  const shop = Object.fromEntries(Object.entries(pipelines).map(([name, steps]) => [name, { vars, steps }]));
+  const namespaces = { shop: { egress_allow: ['127.0.0.1/32'] } };
+  const config = configureTenants(scratch.path, { pipelines: { shop }, namespaces });
   service = await startService('api-server', config, { nodeFlags: ['--max-old-space-size=512'] });
 });
 afterAll(async () => {
@@ -78,13 +52,8 @@ interface Shown {
   steps: { status: string; error: { type: string; message: string } | null }[];
 }
 
-async function start(pipeline: string, alertname = 'Busy'): Promise<string> {
-  const alerts = [{ status: 'firing', labels: { alertname, starts: pipeline }, annotations: {} }];
-  const sent = { token: tokenOf('webhook'), body: { alerts } };
-  return (await call<{ run_id: string }>(`${service.url}/webhook?source=alert_router`, sent)).body.run_id;
-}
-const shown = async (run: string) =>
-  (await call<Shown>(`${service.url}/runs/${run}`, { token: tokenOf('viewer') })).body;
+const start = async (pipeline: string, alertname = 'Busy') => (await alert(service, pipeline, { alertname })).run;
+const shown = (run: string) => read<Shown>(service, `/runs/${run}`);
 
 test.each([['payload'], ['headers'], ['context']])(
   'hundreds of long texts of one %s fail their step and end nothing else',
@@ -105,6 +74,5 @@ test('bodies of requests that nobody answers hold so much memory and no more', a
     return all.flatMap(({ steps }) => steps).filter(({ error }) => error?.type === type).length;
   };
   await waitFor(async () => (await of('prompts_too_large')) > 40, { what: 'branches to fail', timeoutMs: 10_000 });
-  const resident = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1];
-  expect(Number(resident) * 1024).toBeLessThan(700 * MIB);
+  expect(residentBytes(service)).toBeLessThan(700 * MIB);
 });

@@ -1,10 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { scratchDirectory } from '../support/scratch.ts';
 import { type Service, startService } from '../support/start-service.ts';
 import { MAX_HEALTH_MS, probeHealth } from './probe-health.ts';
+import { residentBytes } from './resident-bytes.ts';
 
 const scratch = scratchDirectory('request-flood-');
 const HOOK = 'hook-token-of-the-test';
@@ -29,8 +30,7 @@ afterAll(async () => {
   scratch.remove();
 });
 
-const megabytes = ({ pid }: Service): number =>
-  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+const megabytes = (service: Service): number => residentBytes(service) / 1024 ** 2;
 
 /** What clients without a token send. */
 const FLOODS: [string, string][] = [

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { call } from '../support/call.ts';
 import { scratchDirectory } from '../support/scratch.ts';
 import { type Service, startService } from '../support/start-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { MAX_HEALTH_MS, probeHealth } from './probe-health.ts';
+import { residentBytes } from './resident-bytes.ts';
+import { alert, configureTenants, read } from './tenant-site.ts';
 
 const MIB = 1024 * 1024;
 /** What Node takes where the chart's limit of 1 GiB holds. */
@@ -35,7 +35,6 @@ afterAll(() => {
   scratch.remove();
 });
 
-const tokenOf = (name: string) => `token-of-${name}-for-the-test`;
 const ASK = { name: 'ask', executor: 'human', prompt_template: 'Go on?', timeout_seconds: 86_400 };
 /** Starts a pipeline so many times at once. */
 const each = (pipeline: string, times: number) => ({
@@ -48,83 +47,54 @@ const each = (pipeline: string, times: number) => ({
   },
 });
 
-/** Of `shop`, which may have one active run, and of `pay`. */
-function pipelines() {
+/** `shop` may have one active run. Answers the path of the configuration. */
+function configure(folder: string): string {
   const url = `http://127.0.0.1:${(backend.address() as AddressInfo).port}/`;
   const look = { executor: 'webhook', method: 'GET', url, on_failure: 'continue' };
   const looks = Array.from({ length: ANSWERS }, (_, at) => ({ name: `look${at}`, ...look }));
   const quick = { name: 'call', executor: 'webhook', url: 'http://127.0.0.1:1/', when: 'false' };
-  return {
-    top: { namespace: 'shop', steps: [each('mid', 4)] },
-    mid: { namespace: 'shop', steps: [each('leaf', SUB_RUNS / 4)] },
-    few: { namespace: 'shop', steps: [each('leaf', FEW)] },
-    leaf: { namespace: 'shop', steps: [...looks, ASK] },
-    quick: { namespace: 'pay', steps: [quick] },
+  const shop = {
+    top: { steps: [each('mid', 4)] },
+    mid: { steps: [each('leaf', SUB_RUNS / 4)] },
+    few: { steps: [each('leaf', FEW)] },
+    leaf: { steps: [...looks, ASK] },
   };
-}
-
-/** Writes the configuration; answers its path. */
-function configure(folder: string): string {
-  const managed = join(scratch.path, folder);
-  mkdirSync(join(managed, 'pipelines'), { recursive: true });
-  const files = Object.entries(pipelines()).map(([name, { namespace, ...body }]) => {
-    const pipeline = { name, stage: 'production', trigger: { match: { 'labels.starts': name } }, ...body };
-    writeFileSync(join(managed, `pipelines/${name}.yaml`), JSON.stringify(pipeline));
-    return [`pipelines/${name}.yaml`, { kind: 'Pipeline', namespace, name, uid: name, generation: 1, hash: '' }];
+  return configureTenants(join(scratch.path, folder), {
+    pipelines: { shop, pay: { quick: { steps: [quick] } } },
+    namespaces: { shop: { max_runs: 1, egress_allow: ['127.0.0.1/32'] }, pay: {} },
   });
-  const manifest = { namespace: 'ops', files: Object.fromEntries(files) as object, objects: [], agents: {} };
-  writeFileSync(join(managed, 'manifest.json'), JSON.stringify(manifest));
-  const config = join(scratch.path, `${folder}.json`);
-  const settings = {
-    server: { host: '127.0.0.1', port: 0 },
-    managed_dir: managed,
-    database: { url: `sqlite://${join(scratch.path, folder)}.db` },
-    tenancy: { namespaces: { shop: { max_runs: 1, egress_allow: ['127.0.0.1/32'] }, pay: {} } },
-    auth: { tokens: ['webhook', 'viewer'].map((role) => ({ name: role, token: tokenOf(role), role })) },
-  };
-  writeFileSync(config, JSON.stringify(settings));
-  return config;
 }
 
-async function alert(starts: string, alertname = 'Busy'): Promise<{ status: number; run: string }> {
-  const alerts = [{ status: 'firing', labels: { alertname, starts }, annotations: {} }];
-  const sent = { token: tokenOf('webhook'), body: { alerts } };
-  const { status, body } = await call<{ run_id: string }>(`${service.url}/webhook?source=alert_router`, sent);
-  return { status, run: body.run_id };
-}
-const read = async <T>(path: string) => (await call<T>(`${service.url}${path}`, { token: tokenOf('viewer') })).body;
-const total = async (path: string) => (await read<{ total: number }>(path)).total;
+const total = async (path: string) => (await read<{ total: number }>(service, path)).total;
 const asked = () => total('/approvals?status=pending&limit=1');
-const residentBytes = () =>
-  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1]) * 1024;
 const allAsk = (count: number) =>
   waitFor(async () => (await asked()) === count, { what: 'the questions', timeoutMs: 60_000 });
 
 async function completes(alertname: string): Promise<void> {
-  const { status, run } = await alert('quick', alertname);
+  const { status, run } = await alert(service, 'quick', { alertname });
   expect(status).toBe(202);
-  const ended = async () => (await read<{ status: string }>(`/runs/${run}`)).status === 'completed';
+  const ended = async () => (await read<{ status: string }>(service, `/runs/${run}`)).status === 'completed';
   await waitFor(ended, { what: 'the run of the other namespace' });
 }
 
 test('what the steps of all sub-runs of a run put out has so much memory, after a restart too, and others go on', async () => {
   const config = configure('kept');
   service = await startService('api-server', config, { nodeFlags: [SMALL] });
-  const { run } = await alert('top');
+  const { run } = await alert(service, 'top');
   await allAsk(SUB_RUNS);
   await completes('Before');
-  expect(residentBytes()).toBeLessThan(600 * MIB);
-  const leaf = (await read<{ runs: { id: string }[] }>('/runs?pipeline=leaf&limit=1')).runs[0]?.id;
-  const { steps } = await read<{ steps: { status: string; error: object | null }[] }>(`/runs/${leaf}`);
+  expect(residentBytes(service)).toBeLessThan(600 * MIB);
+  const leaf = (await read<{ runs: { id: string }[] }>(service, '/runs?pipeline=leaf&limit=1')).runs[0]?.id;
+  const { steps } = await read<{ steps: { status: string; error: object | null }[] }>(service, `/runs/${leaf}`);
   expect(steps.map(({ error }) => error).findLast((error) => error)).toMatchObject({ type: 'output_invalid' });
   await service.kill();
   service = await startService('api-server', config, { nodeFlags: [SMALL] });
   const health = probeHealth(service.url);
-  expect(residentBytes()).toBeLessThan(400 * MIB);
+  expect(residentBytes(service)).toBeLessThan(400 * MIB);
   await completes('After');
   await waitFor(async () => (await total('/runs?status=running&limit=1')) === SUB_RUNS + 5, { what: 'the sub-runs' });
-  expect(await read<{ status: string }>(`/runs/${run}`)).toMatchObject({ status: 'running' });
-  expect(residentBytes()).toBeLessThan(500 * MIB);
+  expect(await read<{ status: string }>(service, `/runs/${run}`)).toMatchObject({ status: 'running' });
+  expect(residentBytes(service)).toBeLessThan(500 * MIB);
   expect(health.slowest()).toBeLessThan(MAX_HEALTH_MS);
   health.stop();
 });
@@ -132,7 +102,7 @@ test('what the steps of all sub-runs of a run put out has so much memory, after 
 test('a start with less memory ends the runs whose answers it has no room for, and others go on', async () => {
   const config = configure('less');
   service = await startService('api-server', config, { nodeFlags: [LARGE] });
-  const { run } = await alert('few');
+  const { run } = await alert(service, 'few');
   await allAsk(FEW);
   await service.kill();
   service = await startService('api-server', config, { nodeFlags: [SMALL] });
@@ -140,5 +110,5 @@ test('a start with less memory ends the runs whose answers it has no room for, a
   const some = async () => (await total('/runs?pipeline=leaf&status=failed&limit=1')) > FEW / 3;
   await waitFor(some, { what: 'the end of sub-runs', timeoutMs: 60_000 });
   expect(await asked()).toBeGreaterThan(2);
-  expect(await read<{ status: string }>(`/runs/${run}`)).toMatchObject({ status: 'running' });
+  expect(await read<{ status: string }>(service, `/runs/${run}`)).toMatchObject({ status: 'running' });
 });

@@ -5,11 +5,11 @@ import { call } from '../support/call.ts';
 import { scratchDirectory } from '../support/scratch.ts';
 import { type Service, startService } from '../support/start-service.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { alert, configureTenants, read, tokenOf } from './tenant-site.ts';
 
 const ANSWER = 'answer: {confidence: 0.9, summary: done}';
 const CALL_MS = 20_000;
 const scratch = scratchDirectory('tenant-slots-');
-const tokenOf = (name: string) => `token-of-${name}-for-the-test`;
 let gateway: Service;
 let service: Service;
 
@@ -24,13 +24,6 @@ const agentOf = (name: string, script: string, more: object = {}) => {
   write(`agents/${name}/agent.yaml`, { name, model: 'demo/script', ...more });
   write(`agents/${name}/soul.md`, `Answer.\n\n\`\`\`demo\n${ANSWER}\n${script}\n\`\`\`\n`);
 };
-
-/** A pipeline of the namespace of its name. */
-function define(name: string, step: object) {
-  const pipeline = { name, stage: 'production', trigger: { match: { 'labels.namespace': name } }, steps: [step] };
-  write(`managed/pipelines/${name}.yaml`, pipeline);
-  return { kind: 'Pipeline', namespace: name, name, uid: name, generation: 1, hash: '' };
-}
 
 const ASK = { executor: 'gateway', prompt_template: 'Look', timeout_seconds: 600 };
 
@@ -53,20 +46,17 @@ beforeAll(async () => {
   };
   gateway = await startService('gateway', write('gateway.yaml', settings), { env: tokens });
   const many = { over: JSON.stringify(Array.from({ length: 50 }, (_, at) => at)), max_items: 50, max_parallel: 50 };
-  const files = {
-    'pipelines/shop.yaml': define('shop', { name: 'all', fan_out: { ...many, step: { ...ASK, agent: 'slow' } } }),
-    'pipelines/pay.yaml': define('pay', { ...ASK, name: 'look', agent: 'quick' }),
-    'pipelines/ask.yaml': define('ask', { name: 'all', fan_out: { ...many, step: { ...ASK, agent: 'asker' } } }),
-    'pipelines/once.yaml': define('once', { ...ASK, name: 'look', agent: 'asker' }),
+  const all = (agent: string) => ({ name: 'all', fan_out: { ...many, step: { ...ASK, agent } } });
+  const steps = {
+    shop: all('slow'),
+    pay: { ...ASK, name: 'look', agent: 'quick' },
+    ask: all('asker'),
+    once: { ...ASK, name: 'look', agent: 'asker' },
   };
-  write('managed/manifest.json', { namespace: 'ops', files, objects: [], agents: {} });
-  const config = write('config.yaml', {
-    server: { host: '127.0.0.1', port: 0 },
-    managed_dir: 'managed',
-    database: { url: 'sqlite:slots.db' },
-    tenancy: { namespaces: { shop: { max_runs: 1 }, pay: {}, ask: { max_runs: 1 }, once: {} } },
-    executors: { gateway: { url: `${gateway.url.replace('http', 'ws')}/rpc`, token: tokenOf('approve') } },
-    auth: { tokens: ['webhook', 'viewer', 'operator'].map((role) => ({ name: role, token: tokenOf(role), role })) },
+  const config = configureTenants(scratch.path, {
+    pipelines: Object.fromEntries(Object.entries(steps).map(([name, step]) => [name, { [name]: { steps: [step] } }])),
+    namespaces: { shop: { max_runs: 1 }, pay: {}, ask: { max_runs: 1 }, once: {} },
+    more: { executors: { gateway: { url: `${gateway.url.replace('http', 'ws')}/rpc`, token: tokenOf('approve') } } },
   });
   service = await startService('api-server', config);
 });
@@ -76,21 +66,16 @@ afterAll(async () => {
   scratch.remove();
 });
 
-async function alert(namespace: string): Promise<string> {
-  const alerts = [{ status: 'firing', labels: { alertname: 'Busy', namespace }, annotations: {} }];
-  const sent = { token: tokenOf('webhook'), body: { alerts } };
-  return (await call<{ run_id: string }>(`${service.url}/webhook?source=alert_router`, sent)).body.run_id;
-}
-const statusOf = async (run: string) =>
-  (await call<{ status: string }>(`${service.url}/runs/${run}`, { token: tokenOf('viewer') })).body.status;
+const start = async (namespace: string) => (await alert(service, namespace)).run;
+const statusOf = async (run: string) => (await read<{ status: string }>(service, `/runs/${run}`)).status;
 const gauge = async (name: string) =>
   Number(new RegExp(`^gateway_${name} (\\d+)`, 'm').exec((await call<string>(`${gateway.url}/metrics`)).body)?.[1]);
 
 test('one run of a namespace with many branches takes neither all slots of the gateway nor all places of its queue', async () => {
-  const run = await alert('shop');
+  const run = await start('shop');
   await waitFor(async () => (await gauge('queued_runs')) >= 9, { what: 'the branches to wait' });
   const began = performance.now();
-  const other = await alert('pay');
+  const other = await start('pay');
   await waitFor(async () => (await statusOf(other)) !== 'running', { what: 'the run of the other namespace' });
   expect(await statusOf(other)).toBe('completed');
   expect(performance.now() - began).toBeLessThan(CALL_MS);
@@ -99,12 +84,12 @@ test('one run of a namespace with many branches takes neither all slots of the g
 
 test('one run of a namespace whose branches all ask for approval does not make the approvals of others take slots', async () => {
   await waitFor(async () => (await gauge('active_runs')) === 0, { what: 'the end of the other runs' });
-  await alert('ask');
+  await start('ask');
   // Three wait without a slot, three more keep theirs.
   await waitFor(async () => (await gauge('waiting_approvals')) >= 6, { what: 'the questions' });
-  await alert('once');
+  await start('once');
   await waitFor(async () => (await gauge('waiting_approvals')) >= 7, { what: 'the question of the other namespace' });
-  const other = await alert('pay');
+  const other = await start('pay');
   await waitFor(async () => (await statusOf(other)) === 'completed', {
     what: 'the run of a third namespace',
     timeoutMs: 30_000,

@@ -1,20 +1,18 @@
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { call } from '../support/call.ts';
 import { scratchDirectory } from '../support/scratch.ts';
 import { type Service, startService } from '../support/start-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { MAX_HEALTH_MS, probeHealth } from './probe-health.ts';
+import { alert, configureTenants, type Pipelines, read } from './tenant-site.ts';
 
 const scratch = scratchDirectory('tenant-sub-runs-');
 let service: Service;
 afterEach(() => service.stop(1_000));
 afterAll(() => scratch.remove());
 
-const tokenOf = (name: string) => `token-of-${name}-for-the-test`;
 const ASK = { name: 'ask', executor: 'human', prompt_template: 'Go on?', timeout_seconds: 3_600 };
 /** Starts a pipeline so many times at once. */
 const each = (pipeline: string, times: number, context = {}) => ({
@@ -28,41 +26,15 @@ const each = (pipeline: string, times: number, context = {}) => ({
 });
 
 type Sent = { notifications: { status: string }[] };
-type Pipelines = Record<string, Record<string, object>>;
 
 /** An api-server with pipelines by namespace; `shop` may have one active run. */
 async function start(folder: string, pipelines: Pipelines) {
-  const managed = join(scratch.path, folder);
-  mkdirSync(join(managed, 'pipelines'), { recursive: true });
-  const files = Object.entries(pipelines).flatMap(([namespace, bodies]) =>
-    Object.entries(bodies).map(([name, body]) => {
-      const pipeline = { name, stage: 'production', trigger: { match: { 'labels.starts': name } }, ...body };
-      writeFileSync(join(managed, `pipelines/${name}.yaml`), JSON.stringify(pipeline));
-      return [`pipelines/${name}.yaml`, { kind: 'Pipeline', namespace, name, uid: name, generation: 1, hash: '' }];
-    }),
-  );
-  const manifest = { namespace: 'ops', files: Object.fromEntries(files) as object, objects: [], agents: {} };
-  writeFileSync(join(managed, 'manifest.json'), JSON.stringify(manifest));
-  const config = join(scratch.path, `${folder}.json`);
-  const settings = {
-    server: { host: '127.0.0.1', port: 0 },
-    managed_dir: managed,
-    database: { url: `sqlite://${join(scratch.path, folder)}.db` },
-    tenancy: { namespaces: { shop: { max_runs: 1, egress_allow: ['127.0.0.1/32'] }, pay: {} } },
-    auth: { tokens: ['webhook', 'viewer'].map((role) => ({ name: role, token: tokenOf(role), role })) },
-  };
-  writeFileSync(config, JSON.stringify(settings));
-  service = await startService('api-server', config);
+  const namespaces = { shop: { max_runs: 1, egress_allow: ['127.0.0.1/32'] }, pay: {} };
+  service = await startService('api-server', configureTenants(join(scratch.path, folder), { pipelines, namespaces }));
 }
 
-async function alert(starts: string, alertname = 'Busy'): Promise<{ status: number; run: string }> {
-  const alerts = [{ status: 'firing', labels: { alertname, starts }, annotations: {} }];
-  const sent = { token: tokenOf('webhook'), body: { alerts } };
-  const { status, body } = await call<{ run_id: string }>(`${service.url}/webhook?source=alert_router`, sent);
-  return { status, run: body.run_id };
-}
-const read = async <T>(path: string) => (await call<T>(`${service.url}${path}`, { token: tokenOf('viewer') })).body;
-const total = async (pipeline: string) => (await read<{ total: number }>(`/runs?pipeline=${pipeline}&limit=1`)).total;
+const total = async (pipeline: string) =>
+  (await read<{ total: number }>(service, `/runs?pipeline=${pipeline}&limit=1`)).total;
 
 test('one run of a tenant whose sub-runs have sub-runs works on so many of them at a time, and others go on', async () => {
   const looks = { name: 'call', executor: 'webhook', url: 'http://127.0.0.1:1/', when: 'false' };
@@ -76,12 +48,12 @@ test('one run of a tenant whose sub-runs have sub-runs works on so many of them 
     pay: { looks: { steps: [looks] } },
   });
   const health = probeHealth(service.url);
-  await alert('top');
+  await alert(service, 'top');
   const all = async () => (await total('mid')) + (await total('low')) + (await total('leaf'));
   await waitFor(async () => (await all()) >= 400, { what: 'the sub-runs' });
   for (let at = 0; at < 20; at++) {
-    const { run } = await alert('looks', `Busy ${at}`);
-    const ended = async () => (await read<{ status: string }>(`/runs/${run}`)).status === 'completed';
+    const { run } = await alert(service, 'looks', { alertname: `Busy ${at}` });
+    const ended = async () => (await read<{ status: string }>(service, `/runs/${run}`)).status === 'completed';
     await waitFor(ended, { what: 'the run of the other namespace' });
   }
   expect(await all()).toBeLessThan(500);
@@ -104,8 +76,8 @@ test('the messages of sub-runs of a tenant that end in one moment hold nobody up
     },
   });
   const health = probeHealth(service.url);
-  const { run } = await alert('top');
-  const ended = async () => (await read<{ status: string }>(`/runs/${run}`)).status === 'failed';
+  const { run } = await alert(service, 'top');
+  const ended = async () => (await read<{ status: string }>(service, `/runs/${run}`)).status === 'failed';
   await waitFor(ended, { what: 'the run' });
   expect(await total('leaf')).toBe(160);
   expect(health.slowest()).toBeLessThan(MAX_HEALTH_MS);
@@ -126,10 +98,10 @@ test('thousands of messages of a tenant do not come before one of others', async
     },
     pay: { looks: { steps: [looks], notifications: { complete: [{ channel: 'log' }] } } },
   });
-  await alert('top');
+  await alert(service, 'top');
   await waitFor(async () => (await total('leaf')) === 39 * 50, { what: 'the sub-runs' });
-  const { run } = await alert('looks');
-  const sent = async () => (await read<Sent>(`/notifications?run=${run}`)).notifications[0]?.status === 'sent';
+  const { run } = await alert(service, 'looks');
+  const sent = async () => (await read<Sent>(service, `/notifications?run=${run}`)).notifications[0]?.status === 'sent';
   await waitFor(sent, { what: 'the message of the other namespace', timeoutMs: 10_000 });
   silent.close();
 });
@@ -143,10 +115,10 @@ test('sub-runs of a tenant that wait for their own pipeline leave the places of 
     },
     pay: { single: { concurrency: { limit: 1 }, steps: [ASK] } },
   });
-  await alert('top');
+  await alert(service, 'top');
   await waitFor(async () => (await total('leaf')) === 150, { what: 'the sub-runs' });
-  expect((await alert('single', 'First')).status).toBe(202);
-  expect((await alert('single', 'Second')).status).toBe(202);
+  expect((await alert(service, 'single', { alertname: 'First' })).status).toBe(202);
+  expect((await alert(service, 'single', { alertname: 'Second' })).status).toBe(202);
 });
 
 test('long fields of sub-runs leave the list of runs short, and no team is long', async () => {
@@ -160,11 +132,11 @@ test('long fields of sub-runs leave the list of runs short, and no team is long'
     },
     ops: { own: { vars, steps: [each('mine', 50, { team: long })] }, mine: { steps: [looks] } },
   });
-  await alert('top');
-  const { run } = await alert('own');
+  await alert(service, 'top');
+  const { run } = await alert(service, 'own');
   await waitFor(async () => (await total('leaf')) === 50, { what: 'the sub-runs' });
-  const ended = async () => (await read<{ status: string }>(`/runs/${run}`)).status === 'failed';
+  const ended = async () => (await read<{ status: string }>(service, `/runs/${run}`)).status === 'failed';
   await waitFor(ended, { what: 'the run of the operator', timeoutMs: 5_000 });
   expect(await total('mine')).toBe(0);
-  expect(JSON.stringify(await read('/runs?limit=200')).length).toBeLessThan(100_000);
+  expect(JSON.stringify(await read(service, '/runs?limit=200')).length).toBeLessThan(100_000);
 });

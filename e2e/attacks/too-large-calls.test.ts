@@ -1,13 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { call } from '../support/call.ts';
 import { scratchDirectory } from '../support/scratch.ts';
 import { type Service, startService } from '../support/start-service.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { alert, configureTenants, read, tokenOf } from './tenant-site.ts';
 
 const scratch = scratchDirectory('too-large-calls-');
-const tokenOf = (name: string) => `token-of-${name}-for-the-test`;
 let gateway: Service;
 let service: Service;
 
@@ -24,14 +23,11 @@ const agentOf = (name: string, delayMs: number) => {
   write(`agents/${name}/soul.md`, `Answer.\n\n\`\`\`demo\n${script}\n\`\`\`\n`);
 };
 
-/** A pipeline of the namespace of its name. */
-function define(name: string, step: object) {
-  const asks = { executor: 'gateway', agent: 'quick', name: 'look', prompt_template: 'Look', timeout_seconds: 600 };
-  const match = { 'labels.namespace': name };
-  const pipeline = { name, stage: 'production', trigger: { match }, steps: [{ ...asks, ...step }] };
-  write(`managed/pipelines/${name}.yaml`, pipeline);
-  return { kind: 'Pipeline', namespace: name, name, uid: name, generation: 1, hash: '' };
-}
+const asking = (step: object) => ({
+  steps: [
+    { executor: 'gateway', agent: 'quick', name: 'look', prompt_template: 'Look', timeout_seconds: 600, ...step },
+  ],
+});
 
 /** 200 KiB of text, each byte of which takes six in JSON. */
 const LARGE = '{{annotations.text}}'.repeat(50);
@@ -51,17 +47,11 @@ beforeAll(async () => {
   const settings = { server: { port: 0 }, agents_dir: 'agents', providers: { demo: { type: 'demo' } } };
   gateway = await startService('gateway', write('gateway.yaml', settings), { env: tokens });
   const steps = { ...ATTACKS, pay: { agent: 'slow' } };
-  const files = Object.fromEntries(
-    Object.entries(steps).map(([name, step]) => [`pipelines/${name}.yaml`, define(name, step)]),
-  );
-  write('managed/manifest.json', { namespace: 'ops', files, objects: [], agents: {} });
-  const config = write('config.yaml', {
-    server: { host: '127.0.0.1', port: 0 },
-    managed_dir: 'managed',
-    database: { url: 'sqlite:large.db' },
-    tenancy: { namespaces: Object.fromEntries(Object.keys(steps).map((name) => [name, {}])) },
-    executors: { gateway: { url: `${gateway.url.replace('http', 'ws')}/rpc`, token: tokenOf('approve') } },
-    auth: { tokens: ['webhook', 'viewer'].map((role) => ({ name: role, token: tokenOf(role), role })) },
+  const names = Object.keys(steps);
+  const config = configureTenants(scratch.path, {
+    pipelines: Object.fromEntries(Object.entries(steps).map(([name, step]) => [name, { [name]: asking(step) }])),
+    namespaces: Object.fromEntries(names.map((name) => [name, {}])),
+    more: { executors: { gateway: { url: `${gateway.url.replace('http', 'ws')}/rpc`, token: tokenOf('approve') } } },
   });
   service = await startService('api-server', config);
 });
@@ -71,18 +61,14 @@ afterAll(async () => {
   scratch.remove();
 });
 
-async function alert(namespace: string): Promise<string> {
-  const annotations = { text: TEXT };
-  const alerts = [{ status: 'firing', labels: { alertname: `${namespace}-${Math.random()}`, namespace }, annotations }];
-  const sent = { token: tokenOf('webhook'), body: { alerts } };
-  return (await call<{ run_id: string }>(`${service.url}/webhook?source=alert_router`, sent)).body.run_id;
-}
+const start = async (namespace: string) =>
+  (await alert(service, namespace, { alertname: `${namespace}-${Math.random()}`, annotations: { text: TEXT } })).run;
 
 interface Run {
   status: string;
   error: { type: string } | null;
 }
-const runOf = async (id: string) => (await call<Run>(`${service.url}/runs/${id}`, { token: tokenOf('viewer') })).body;
+const runOf = (id: string) => read<Run>(service, `/runs/${id}`);
 const endOf = (id: string) =>
   waitFor(async () => ((await runOf(id)).status === 'running' ? null : runOf(id)), {
     what: 'the end of a run',
@@ -92,9 +78,9 @@ const endOf = (id: string) =>
 test.each(Object.keys(ATTACKS))(
   'a %s that is larger than a message cuts off no call of another tenant',
   async (name) => {
-    const before = await alert('pay');
-    const attack = await alert(name);
-    const after = await alert('pay');
+    const before = await start('pay');
+    const attack = await start(name);
+    const after = await start('pay');
     expect([await endOf(before), await endOf(after)]).toMatchObject([{ status: 'completed' }, { status: 'completed' }]);
     const ended = await endOf(attack);
     expect(ended).toMatchObject(name === 'prompt' ? { status: 'failed' } : { status: 'completed' });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import { call } from '../support/call.ts';
 import { scratchDirectory } from '../support/scratch.ts';
 import { type Service, startService } from '../support/start-service.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { residentBytes } from './resident-bytes.ts';
 
 const MIB = 1024 * 1024;
 /** What Node takes where the chart's limit of 1 GiB holds. */
@@ -67,9 +68,6 @@ afterAll(async () => {
   scratch.remove();
 });
 
-/** Of memory that is resident now (`VmRSS`), or was at most (`VmHWM`). */
-const residentBytes = (field: 'VmRSS' | 'VmHWM' = 'VmRSS') =>
-  Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1]) * 1024;
 const deliver = async (key: string, data: string, pipeline = 'asks') => {
   const body = `{"pipeline":"${pipeline}","idempotency_key":"${key}","data":{"a":${data}}}`;
   const headers = { 'content-type': 'application/json' };
@@ -79,13 +77,13 @@ const deliver = async (key: string, data: string, pipeline = 'asks') => {
 
 test('40 alerts of 340,000 values whose runs wait for a person take no memory to speak of, nor does the next start', async () => {
   for (let index = 0; index < 40; index++) expect((await deliver(`v${index}`, VALUES)).status).toBe(202);
-  expect(residentBytes()).toBeLessThan(900 * MIB);
+  expect(residentBytes(service)).toBeLessThan(900 * MIB);
   await service.kill();
   service = await startService('api-server', config, { nodeFlags });
   const running = async () =>
     (await call<{ total: number }>(`${service.url}/runs?status=running&limit=1`)).body.total === 40;
   await waitFor(running, { what: 'all runs to go on', timeoutMs: 60_000 });
-  expect(residentBytes('VmHWM')).toBeLessThan(900 * MIB);
+  expect(residentBytes(service, 'VmHWM')).toBeLessThan(900 * MIB);
 });
 
 test('where runs that wait hold a third of the memory, a further alert is refused until one of them ends', async () => {
@@ -100,7 +98,7 @@ test('where runs that wait hold a third of the memory, a further alert is refuse
     status: 429,
     body: { detail: { message: expect.stringContaining('decide their approvals') } },
   });
-  expect(residentBytes()).toBeLessThan(1024 * MIB);
+  expect(residentBytes(service)).toBeLessThan(1024 * MIB);
   for (const id of runs.slice(0, 2)) await call(`${service.url}/runs/${id}/cancel`, { method: 'POST' });
   expect((await deliver('again', TEXT)).status).toBe(202);
   for (const id of runs) await call(`${service.url}/runs/${id}/cancel`, { method: 'POST' });
@@ -115,7 +113,7 @@ test('what waiting runs ask counts too', async () => {
     refused = status === 429;
   }
   expect(refused).toBe(true);
-  expect(residentBytes()).toBeLessThan(1024 * MIB);
+  expect(residentBytes(service)).toBeLessThan(1024 * MIB);
   for (const id of runs) await call(`${service.url}/runs/${id}/cancel`, { method: 'POST' });
 });
 
@@ -129,7 +127,7 @@ test('what the steps of waiting runs put out counts too', async () => {
     if (body.run_id) await waitFor(asked, { what: 'the question', timeoutMs: 60_000 });
   }
   expect(answers.at(-1)).toBe(429);
-  expect(residentBytes()).toBeLessThan(1024 * MIB);
+  expect(residentBytes(service)).toBeLessThan(1024 * MIB);
 });
 
 const questions = async () =>
