@@ -6,6 +6,7 @@ import { enterCall } from '../state/open-calls.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { CheckResult } from '../state/model.ts';
 import type { PromptRoom } from '../state/prompt-room.ts';
+import { VALUE_SIZE } from '../state/shares.ts';
 import { shownUrl, type TriedRequest } from '../state/step-parts.ts';
 import { noteMissing } from '../prompt/blanks.ts';
 import { oneAtATime } from '../prompt/one-at-a-time.ts';
@@ -104,9 +105,6 @@ interface Got {
 }
 
 type Seen = (Got | Failure) & { request?: TriedRequest };
-
-/** What a value takes beside its text. */
-const VALUE_SIZE = 16;
 
 /** Many may be answered in one moment, at length: of a run and its sub-runs one answer at a time is read and weighed. */
 async function weigh(

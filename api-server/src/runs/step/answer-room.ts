@@ -3,15 +3,12 @@ import type { ActiveRun } from '../state/active-run.ts';
 import type { DailyBytes } from '../state/daily-bytes.ts';
 import { failure, type Failure } from '../state/executor.ts';
 import { viewBytes } from '../state/held.ts';
-import { createShares } from '../state/shares.ts';
+import { createShares, VALUE_SIZE } from '../state/shares.ts';
 import type { StepContext } from '../state/step-context.ts';
 import type { CallFacts, Performed } from '../state/step-kind.ts';
 
 /** Of the answers of one run, in characters: who looks at a run, or goes on with it, reads all of them. */
 const MAX_SIZE = 16 * 1024 * 1024;
-/** What each value takes beside its text. */
-const VALUE_SIZE = 16;
-
 const TOO_MUCH = failure('output_invalid', 'the answers of this run take more than 16 MiB together');
 
 const NO_ROOM = failure(
