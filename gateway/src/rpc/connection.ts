@@ -242,7 +242,7 @@ export class Connection {
     if (frames.length === 0) return;
     this.events = [];
     if (!this.isOpen()) return;
-    for (const frame of frames) this.write(frame());
+    for (const frame of frames) this.writeEvent(frame());
     this.flushing ??= setTimeout(() => this.flushLate(), EVENT_DELAY_MS);
   }
 
@@ -262,7 +262,6 @@ export class Connection {
     if (unread > MAX_BUFFERED_BYTES) return this.cutSlow();
     if (unread > MAX_UNSUSPICIOUS_BYTES) this.deps.onUnread?.();
     if (!this.isOpen()) return;
-    if (!isOneFrame(text, this.deps)) return this.leaveOut(text);
     if (!this.corked) {
       this.corked = true;
       this.deps.stream.cork();
@@ -270,8 +269,9 @@ export class Connection {
     this.socket.send(text);
   }
 
-  /** An event: for one that is too large, the peer would close the connection of all its runs. */
-  private leaveOut(text: string): void {
+  /** Answers and requests are measured where they are made. For an event that is too large, the peer would end all its runs. */
+  private writeEvent(text: string): void {
+    if (isOneFrame(text, this.deps)) return this.write(text);
     if (this.hasLeftOut) return;
     this.hasLeftOut = true;
     this.deps.onBug(new Error(`a message of ${text.length} characters was left out: it ${unfit(this.deps)}`));
