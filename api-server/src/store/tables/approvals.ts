@@ -1,5 +1,5 @@
 import { type HumanField, inputSha256 } from '@signalbox/crds';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Approval, ApprovalStatus, FieldValues, ToolCall, Vote } from '../../runs/human/approval.ts';
 import type { ConfigSource, Message } from '../../notify/message.ts';
 import { camelCase, snakeCase } from '../../runs/state/key-case.ts';
@@ -183,7 +183,10 @@ export interface ApprovalList {
   total: number;
 }
 
-/** Those that wait first, then the newest. */
+/** Bytes of the texts of a list: questions and inputs are written by agents, and a page holds 200 of them. */
+export const MOST_LISTED_BYTES = 4 * 1024 * 1024;
+
+/** Those that wait first, then the newest; fewer than `limit` where their texts have no room, and at least one. */
 export async function listApprovals(
   db: Kysely<Tables>,
   filter: ApprovalFilter,
@@ -202,20 +205,32 @@ export async function listApprovals(
       .executeTakeFirstOrThrow();
     return Number(n);
   };
-  const read = async (waiting: boolean, { limit, offset }: { limit: number; offset: number }) =>
+  const sizes = async (waiting: boolean, { limit, offset }: { limit: number; offset: number }) =>
     limit <= 0
       ? []
       : of(waiting)
-          .selectAll()
+          .select(['id', bytesOfTexts.as('bytes')])
           .orderBy('requested_at', 'desc')
           .orderBy('id', 'desc')
           .limit(limit)
           .offset(offset)
           .execute();
   const [pending, ended] = await Promise.all([counted(true), counted(false)]);
-  const first = await read(true, page);
-  const rest = await read(false, { limit: page.limit - first.length, offset: Math.max(0, page.offset - pending) });
-  return { approvals: [...first, ...rest].map(toApproval), total: pending + ended };
+  const first = await sizes(true, page);
+  const rest = await sizes(false, { limit: page.limit - first.length, offset: Math.max(0, page.offset - pending) });
+  const ids = withinRoom([...first, ...rest]);
+  const found = await findApprovals(db, ids);
+  return { approvals: ids.flatMap((id) => found.get(id) ?? []), total: pending + ended };
+}
+
+const bytesOfTexts = sql<
+  number | string
+>`coalesce(octet_length(question), 0) + coalesce(octet_length(tool), 0) + coalesce(octet_length(fields), 0)`;
+
+function withinRoom(sizes: readonly { id: string; bytes: number | string }[]): string[] {
+  let room = MOST_LISTED_BYTES;
+  const without = sizes.findIndex(({ bytes }, index) => (room -= Number(bytes)) < 0 && index > 0);
+  return sizes.slice(0, without < 0 ? sizes.length : without).map(({ id }) => id);
 }
 
 const toApproval = (row: ApprovalRow): Approval => ({

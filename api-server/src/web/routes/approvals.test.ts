@@ -170,6 +170,20 @@ test('the list begins with what waits, takes a status, and pages across both hal
   expect(pages).toEqual(approvals);
 });
 
+test('a list with long questions ends before its limit, and the next offset goes on', async () => {
+  const { total: before } = await list('?limit=1');
+  const asked: string[] = [];
+  for (let index = 0; index < 20; index++, next++) asked.push(await ask({ question: 'x'.repeat(250_000) }));
+  const seen: string[] = [];
+  for (let page = 0; page < 2; page++) {
+    const { approvals } = await list(`?limit=200&offset=${seen.length}`);
+    expect(JSON.stringify(approvals).length).toBeLessThan(4.5 * 1024 * 1024);
+    seen.push(...approvals.map(({ id }) => id));
+  }
+  expect(new Set(seen).size).toBe(before + 20);
+  expect(asked.every((id) => seen.includes(id))).toBe(true);
+});
+
 test('named approvers decide, two of them where two are needed', async () => {
   const approvers = new Map([['default', [['the-operator'], ['the-admin']]]]);
   const two = await startTestServer({ rules: { approvers, required: 2, notTheStarter: false } });
