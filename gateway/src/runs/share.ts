@@ -10,13 +10,13 @@ export interface Share {
 
 /**
  * The runs of a namespace, else of a pipeline, else of an agent. Where the gateway knows the api-server by its approve token, nobody
- * else chooses: those runs are of the caller.
+ * else chooses: those runs are of the token, from whatever address.
  */
 export function shareOf(
   { agent, metadata }: Pick<AgentRunParams, 'agent' | 'metadata'>,
   { approves, caller }: Pick<RunWatcher, 'approves' | 'caller'>,
 ): Share {
-  if (approves === 'none') return { key: `caller ${caller?.token} ${caller?.address}`, isBounded: true };
+  if (approves === 'none') return { key: `caller ${caller?.token}`, isBounded: true };
   const { namespace, pipeline } = metadata ?? {};
   if (namespace) return { key: `namespace ${namespace}`, isBounded: true };
   return { key: pipeline ? `pipeline ${pipeline}` : `agent ${agent}`, isBounded: false };
