@@ -9,13 +9,14 @@ import type { ServiceOptions } from './options.ts';
 export type People = ReturnType<typeof reachPeople>;
 
 export function reachPeople(options: ServiceOptions, foundation: Foundation) {
-  const { database, now } = foundation;
+  const { database, now, teamLabel } = foundation;
   const notifications = wireNotifications(options, foundation);
   const approvals = createApprovals({
     database,
     rules: options.config.approvals,
     announce: notifications.approvalAsked,
     now,
+    teamLabel,
   });
   const escalations = createEscalations({ database, now });
   const chats = wireChats(options, foundation, { approvals, escalations });
