@@ -109,6 +109,21 @@ test('a dry run names the testing pipeline that an alert resolves to, and its du
   expect(await dryRun({ pipeline: 'live', idempotency_key: 'seen' })).toMatchObject({ would: 'deduplicated' });
 });
 
+test.each([
+  ['that no pipeline takes', 'nope'],
+  ['of a suspended pipeline', 'paused'],
+  ['of a pipeline in stage testing', 'trial'],
+])('a more severe alert %s does not keep another alert of its delivery from a run', async (_, pipeline) => {
+  const alert = (severity: string, named: string) => ({
+    status: 'firing',
+    labels: { alertname: severity, severity, pipeline: named },
+  });
+  const body = { alerts: [alert('warning', 'live'), alert('critical', pipeline)] };
+  expect(await dryRun(body, { source: 'alert_router' })).toMatchObject({ pipeline: 'live', would: 'accepted' });
+  const alone = await dryRun({ alerts: [alert('critical', pipeline)] }, { source: 'alert_router' });
+  expect(alone.would).not.toBe('accepted');
+});
+
 test('a preview shows the first prompt of a pipeline that would not start', async () => {
   expect(await dryRun({ pipeline: 'paused', summary: 'hot' }, { withPrompt: true })).toMatchObject({
     prompt: { step: 'one', text: 'hot?' },

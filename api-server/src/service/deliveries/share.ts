@@ -19,13 +19,13 @@ type Going = Taken & { decision: Extract<Decision, { go: true }> };
 const goes = (one: Taken): one is Going => one.decision.go;
 
 /**
- * One run for all alerts, which the most severe decides about. Where tenants take some of them it is one for the alerts of each namespace,
- * so that a severe alert of one tenant does not keep those of another from being looked at.
+ * One run for all alerts, which the most severe that a pipeline takes decides about, so that a severe one that none takes hides no other.
+ * Where tenants take some of them it is one for the alerts of each namespace.
  */
 export function shareRuns(all: readonly Taken[], team: string | null): Part[] {
   const namespaceOf = ({ decision }: Going) => limitedNamespace(decision.request.pipeline.standing);
   const going = Map.groupBy(all.filter(goes), namespaceOf);
-  if ([...going.keys()].every((namespace) => namespace === null)) return partOf(all, all[0]);
+  if ([...going.keys()].every((namespace) => namespace === null)) return partOf(all, going.get(null)?.[0] ?? all[0]);
   const leaders = [...going.values()].flatMap(([first]) => first ?? []);
   // What no pipeline takes is looked at with the alerts of the first namespace that may get it.
   const leaderOf = (one: Taken): Going | undefined =>
