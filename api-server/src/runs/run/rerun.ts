@@ -38,7 +38,7 @@ export interface TakenApproval {
   entry: string;
 }
 
-interface Ready {
+export interface ReadyRerun {
   kind: 'ready';
   request: Omit<RunRequest, 'dedupKey'>;
   fromStep: string | null;
@@ -47,7 +47,7 @@ interface Ready {
   approvals: TakenApproval[];
 }
 
-export type Rerun = Ready | { kind: 'running' | 'suspended' } | { kind: 'invalid'; message: string };
+export type Rerun = ReadyRerun | { kind: 'running' | 'suspended' } | { kind: 'invalid'; message: string };
 
 /**
  * Prepares a rerun with the pipeline's current definition: from the start, or from a top-level entry with the

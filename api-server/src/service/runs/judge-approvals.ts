@@ -7,6 +7,8 @@ interface Judging {
   /** Who starts the run that takes the answers over. */
   starter: string;
   rules: ApproverRules;
+  /** Whether a run of this pipeline, started now by the new run or one below it, is one of production. */
+  isProduction(pipeline: string): boolean;
 }
 
 /**
@@ -29,7 +31,9 @@ export function judgeApprovals(
   }
 }
 
-function holds(approval: Approval, { step }: TakenApproval, { starter, rules }: Judging): boolean {
+function holds(approval: Approval, { step }: TakenApproval, { starter, rules, isProduction }: Judging): boolean {
+  // What was decided in testing is no decision about production, also below a run of production.
+  if (approval.stage === 'testing' && isProduction(approval.pipelineName)) return false;
   if (approval.status === 'timed_out') return step.on_timeout === 'proceed';
   const { required = 1, not_the_starter: notTheStarter = false } = step;
   return holdsFor(tightened(approval, { ...rules, required, notTheStarter }), starter, rules);

@@ -144,6 +144,17 @@ test.each([
   else await expect(again(run.id, 'ada')).rejects.toMatchObject({ message: expect.stringContaining('no approval') });
 });
 
+test('an approval that a sub-run asked for in testing does not hold once its pipeline is one of production', async () => {
+  const testing = BELOW.replace('production', 'testing');
+  await make('{name: sub, executor: pipeline, pipeline: below}', { pipelines: [textOf(ASKS[3]![1]), testing] });
+  const { run } = await answered(['ada']);
+  expect((await again(run.id, 'bea')).run.status).toBe('completed');
+  const promoted = await createWorld({ pipelines: [BELOW] });
+  world.pipelines.set('below', promoted.pipelines.get('below')!);
+  await promoted.close();
+  await expect(again(run.id, 'bea')).rejects.toMatchObject(refusal('sub', 'ada', 'bea'));
+});
+
 test('an approval that is not stored any more is none', async () => {
   await make(HUMAN);
   const { run } = await answered(['ada']);

@@ -1,7 +1,6 @@
 import { AppError } from '@signalbox/crds';
 import type { Snapshot } from '../../definitions/snapshot.ts';
-import type { Approval } from '../../runs/human/approval.ts';
-import { type Original, planRerun, type Rerun } from '../../runs/run/rerun.ts';
+import { type Original, planRerun, type ReadyRerun, type Rerun } from '../../runs/run/rerun.ts';
 import type { TriggerContext } from '../../runs/state/model.ts';
 import type { RunRequest } from '../../runs/state/new-run.ts';
 import type { Database, Tx } from '../../store/db/database.ts';
@@ -43,15 +42,11 @@ export async function rerun(deps: RerunDeps, { id, fromStep, actor }: Asked): Pr
   const original = await readOriginal(deps, id, fromStep !== null);
   const plan = planRerun(deps.definitions(), original, fromStep);
   if (plan.kind !== 'ready') throw refusal(plan);
-  const stored = await findApprovals(
-    deps.database.db,
-    plan.approvals.map((taken) => taken.id),
-  );
-  judgeApprovals(plan.approvals, stored, { starter: actor.name, rules: deps.approvals.rules });
+  const approved = await approvedIds(deps, plan, actor);
   const audited = async (tx: Tx, [decided]: Decided[]) => {
     if (!decided || !isStarted(decided.verdict)) return;
     const { runId, status } = decided.verdict;
-    const outcome = `${status}${namesOf([...stored.values()])}`;
+    const outcome = `${status}${namesOf(approved)}`;
     await recordIn(tx, actor, deps.now(), { action: 'rerun', targetType: 'run', target: id, runId, outcome });
   };
   const [verdict] = await deps.intake([{ ...plan.request, startedBy: actor.name }], audited);
@@ -71,11 +66,35 @@ export async function rerun(deps: RerunDeps, { id, fromStep, actor }: Asked): Pr
 /** Approvals that the audit log names; the steps of the run have all of them. */
 const MAX_NAMED = 20;
 
-function namesOf(taken: readonly Approval[]): string {
-  const ids = taken.filter(({ status }) => status === 'approved').map(({ id }) => id);
+function namesOf(ids: readonly string[]): string {
   if (ids.length === 0) return '';
   const more = ids.length - MAX_NAMED;
   return ` with approval ${ids.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Approvals that are read at once: the branches of a run may have asked thousands of questions, each of them long. */
+const READ_AT_ONCE = 50;
+
+/** Judges what the new run takes over, and names the approvals among it. */
+async function approvedIds(
+  { database, approvals: { rules }, definitions }: RerunDeps,
+  { approvals: taken, request }: ReadyRerun,
+  { name: starter }: Actor,
+): Promise<string[]> {
+  const { byName } = definitions();
+  const isProduction = (pipeline: string) =>
+    request.pipeline.config.stage === 'production' && byName.get(pipeline)?.config.stage !== 'testing';
+  const approved: string[] = [];
+  for (let start = 0; start < taken.length; start += READ_AT_ONCE) {
+    const part = taken.slice(start, start + READ_AT_ONCE);
+    const stored = await findApprovals(
+      database.db,
+      part.map(({ id }) => id),
+    );
+    judgeApprovals(part, stored, { starter, rules, isProduction });
+    approved.push(...[...stored.values()].filter(({ status }) => status === 'approved').map(({ id }) => id));
+  }
+  return approved;
 }
 
 async function readOriginal({ database: { db } }: RerunDeps, id: string, isPartial: boolean): Promise<Original> {
