@@ -37,6 +37,7 @@ export function wireScheduler(
             keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(body), stored_at: now() }),
           tenantLoad: TENANT_LOAD,
           insertRun,
+          isFull: engine.isFull,
           concurrencyGroups,
           concurrencyGroupOf: (of, context) =>
             concurrencyGroupOf(templates, { pipeline: of.config, context, team: scheduledTeam(of) }),

@@ -36,6 +36,7 @@ function deps(over: Partial<FireDeps<Tx>> = {}): FireDeps<Tx> {
     keepDefinition: (tx, { hash, name, config }) =>
       keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: 1 }),
     insertRun,
+    isFull: () => false,
     concurrencyGroups: createConcurrencyGroups(),
     concurrencyGroupOf: (of, context) => concurrencyGroupOf(templates, { pipeline: of.config, context, team: null }),
     now: () => AT + 250,
@@ -118,6 +119,14 @@ test('a full limit that rejects uses the fire up; one that queues waits', async 
   expect(await fire(shared, rejecting, AT + 60_000)).toEqual({ started: false, reason: 'limit' });
   expect(await fire(shared, rejecting, AT + 60_000)).toEqual({ started: false, reason: 'taken' });
   expect((await fire(shared, pipeline('concurrency: {limit: 1, on_limit: queue}'), AT + 120_000)).started).toBe(true);
+});
+
+test('a fire uses itself up where the runs that have not ended leave no memory for its namespace', async () => {
+  const standing = { namespace: 'shop', admitted: true, tenant: {} };
+  const full = deps({ isFull: (namespace) => namespace === 'shop' });
+  expect(await fire(full, { ...pipeline(), standing }, AT)).toEqual({ started: false, reason: 'limit' });
+  expect((await fire(full, pipeline(), AT + 60_000)).started).toBe(true);
+  expect(await stored()).toHaveLength(1);
 });
 
 test.each<[string, string, Tenant | null, string | null]>([

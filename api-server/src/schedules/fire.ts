@@ -21,6 +21,8 @@ export interface FireDeps<Tx> {
   /** Places in concurrency groups where several processes share the database. */
   shared?: Pick<SharedQueue<Tx>, 'groupHasRoom' | 'place' | 'makeRoom'>;
   concurrencyGroupOf(pipeline: LoadedPipeline, context: TriggerContext): ConcurrencyGroup | null;
+  /** As in intake: whether the runs that have not ended leave no memory for one of this namespace. */
+  isFull(namespace: string | null): boolean;
   now(): number;
   newId(now: number): string;
   begin(run: NewRun, state: 'queued'): void;
@@ -40,12 +42,15 @@ export async function fire<Tx>(deps: FireDeps<Tx>, pipeline: LoadedPipeline, at:
   const run = scheduledRun(deps, pipeline, at);
   const { concurrencyGroup } = run;
   let refused =
-    !deps.shared && concurrencyGroup?.onLimit === 'reject' && !deps.concurrencyGroups.tryTake(concurrencyGroup, run.id);
+    deps.isFull(limitedNamespace(pipeline.standing)) ||
+    (!deps.shared &&
+      concurrencyGroup?.onLimit === 'reject' &&
+      !deps.concurrencyGroups.tryTake(concurrencyGroup, run.id));
   const taken = await deps
     .write(async (tx) => {
       const open =
         concurrencyGroup !== null && deps.shared ? await deps.shared.groupHasRoom(tx, concurrencyGroup) : null;
-      if (open !== null) refused = !open && concurrencyGroup?.onLimit === 'reject';
+      if (open !== null) refused ||= !open && concurrencyGroup?.onLimit === 'reject';
       const { now } = deps;
       refused ||= (await overTenantLimit(deps.tenantLoad, tx, pipeline, { now: now(), also: 0 })) !== null;
       return store(deps, tx, { run, at, refused, open });

@@ -3,6 +3,7 @@ import { hang } from '../fixtures/engine.ts';
 import type { ActiveRun } from '../state/active-run.ts';
 import type { AgentBackend, AgentCall, AgentReply } from '../state/executor.ts';
 import { createPromptRoom } from '../state/prompt-room.ts';
+import { createShares } from '../state/shares.ts';
 import { NO_SPAN } from '../state/span.ts';
 import { ground } from './ground.ts';
 import type { Begun } from './step-execution.ts';
@@ -22,6 +23,7 @@ function world(roomOfRun: number) {
     results: new Map(),
     triggeredAt: 0,
   } as unknown as ActiveRun;
+  const memory = createShares(roomOfRun);
   const calls: AgentCall[] = [];
   const rendering = { now: 0, most: 0 };
   const backend = {
@@ -33,7 +35,7 @@ function world(roomOfRun: number) {
   } as AgentBackend;
   const deps = {
     backends: new Map([['gateway', backend]]),
-    prompts: createPromptRoom(roomOfRun, () => null),
+    prompts: createPromptRoom(memory, () => null),
     priceOf: () => null,
     now: Date.now,
     compute: { validate: () => Promise.resolve({ ok: true }) },
@@ -50,7 +52,7 @@ function world(roomOfRun: number) {
   const asks = { executor: 'gateway', agent: 'second', prompt_template: 'x', timeout_seconds: 60 };
   const step = { executor: 'gateway', verifier: asks, grounding: asks };
   const begun = { run, step, name: 's', iteration: 1, attempt: 1, locals: {}, costs: [], span: NO_SPAN };
-  return { deps, begun: begun as unknown as Begun, calls, rendering };
+  return { deps, memory, begun: begun as unknown as Begun, calls, rendering };
 }
 
 test.each([
@@ -59,16 +61,16 @@ test.each([
 ])(
   'the prompts of %s that go on have so much room, are rendered one at a time, and fail without room',
   async (_, of) => {
-    const { deps, begun, calls, rendering } = world(5_000);
+    const { deps, memory, begun, calls, rendering } = world(5_000);
     const stop = new AbortController();
     const subject = { answer, raw: { prompt: 'Look' }, signal: stop.signal } as unknown as Subject;
     const ask = () => of(deps, begun, subject);
     const first = [ask(), ask()];
     const refused = await ask();
     expect(refused).toMatchObject({ score: null, error: expect.stringContaining('hold too much memory') as string });
-    expect([calls.length, rendering.most, deps.prompts.chars()]).toEqual([2, 1, 4_000]);
+    expect([calls.length, rendering.most, memory.all()]).toEqual([2, 1, 4_000]);
     stop.abort();
     expect(await Promise.all(first)).toMatchObject([{ error: 'stopped' }, { error: 'stopped' }]);
-    expect(deps.prompts.chars()).toBe(0);
+    expect(memory.all()).toBe(0);
   },
 );

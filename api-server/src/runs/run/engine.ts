@@ -14,6 +14,7 @@ import { createDailyBytes } from '../state/daily-bytes.ts';
 import { createPromptRoom } from '../state/prompt-room.ts';
 import { runDeadline } from './run-deadline.ts';
 import { runSequence, type RunOutcome } from './sequence.ts';
+import { createShares } from '../state/shares.ts';
 import { createAnswerRoom } from '../step/answer-room.ts';
 import type { StepDeps } from '../step/step.ts';
 import { createStartQueue } from './start-queue.ts';
@@ -68,8 +69,8 @@ const DRAIN_LOOK_MS = 100;
 /** Of all runs that have not ended, and once more for what they put out: that lies outside of the heap, which work fills beside it. */
 const MAX_HELD_BYTES = getHeapStatistics().heap_size_limit / 3;
 
-/** Of the sub-runs of one run. */
-const MAX_BYTES_BELOW = MAX_HELD_BYTES / 8;
+/** Of one run and its sub-runs. */
+const MAX_OF_RUN = MAX_HELD_BYTES / 8;
 
 /** What a run of the operator and its sub-runs put out. */
 const MAX_ANSWERS_OF_OPERATOR = MAX_HELD_BYTES / 2;
@@ -82,7 +83,7 @@ interface Held {
 /** Everything that runs in this process, from the stored row to the stored end. */
 export function createEngine(deps: EngineDeps): Engine {
   const held = new Map<string, Held>();
-  let bytes = 0;
+  const memory = createShares(MAX_OF_RUN);
   const shutdown = new AbortController();
   const ending: EndingDeps = {
     ...deps,
@@ -91,17 +92,18 @@ export function createEngine(deps: EngineDeps): Engine {
     delay: deps.step.delay,
   };
   const dailyBytes = createDailyBytes(deps.dailyBytesOf, deps.step.now);
-  const prompts = createPromptRoom(MAX_BYTES_BELOW, dailyBytes);
-  const answers = createAnswerRoom(MAX_BYTES_BELOW, MAX_ANSWERS_OF_OPERATOR, dailyBytes);
+  const prompts = createPromptRoom(memory, dailyBytes);
+  const answers = createAnswerRoom(MAX_OF_RUN, MAX_ANSWERS_OF_OPERATOR, dailyBytes);
   const stepDeps: StepDeps = { ...deps.step, prompts, answers, flush: (run, writes) => flush(ending, run, writes) };
 
   const hold = (run: ActiveRun, work: (run: ActiveRun) => Promise<void>): Promise<void> => {
-    const size = heldBytes(run.context);
-    bytes += size;
+    // A sub-run is counted before it is stored.
+    const size = run.parent === null ? heldBytes(run.context) : 0;
+    memory.add(run, size);
     const ended = work(run)
       .catch((error: unknown) => giveUp(ending, run, error))
       .finally(() => {
-        bytes -= size;
+        memory.add(run, -size);
         answers.drop(run);
         held.delete(run.id);
         takeUp.endBelow(run);
@@ -172,7 +174,7 @@ export function createEngine(deps: EngineDeps): Engine {
     hub: deps.hub,
     hold,
     answers,
-    maxBytesBelow: MAX_BYTES_BELOW,
+    memory,
     execute: (run) => runSequence(stepDeps, run),
     templates: deps.step.templates,
   };
@@ -221,7 +223,8 @@ export function createEngine(deps: EngineDeps): Engine {
         void hold(run, executeSoon);
       }
     },
-    isFull: (namespace) => bytes + prompts.chars() + deps.hub.chars() > MAX_HELD_BYTES || answers.isFull(namespace),
+    isFull: (namespace) =>
+      memory.all() + deps.hub.chars() > MAX_HELD_BYTES || memory.isFull(namespace) || answers.isFull(namespace),
     resume: async () => {
       const found = await deps.readInterrupted();
       await takeUp.takeUpAll(found);

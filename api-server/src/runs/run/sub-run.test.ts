@@ -3,13 +3,14 @@ import { expect, test } from 'vitest';
 import type { ActiveRun } from '../state/active-run.ts';
 import { CONTEXT } from '../fixtures/engine.ts';
 import { heldContext } from '../state/held.ts';
+import { createShares } from '../state/shares.ts';
 import { createSubRuns, type SubRunDeps } from './sub-run.ts';
 
 const CHILD = { name: 'child', hash: 'h', config: { name: 'child', stage: 'production' }, standing: UNRESTRICTED };
 const never = new Promise<void>(() => {});
 
 /** Starts sub-runs of a pipeline that does nothing, or never ends. */
-function site({ ends = true, maxBytesBelow = Infinity } = {}) {
+function site({ ends = true, maxOfRun = 1e9 } = {}) {
   const deps = {
     pipelineNamed: () => CHILD,
     mayCall: () => true,
@@ -19,7 +20,7 @@ function site({ ends = true, maxBytesBelow = Infinity } = {}) {
     hub: { open: () => ({ add: () => undefined }) },
     hold: () => (ends ? Promise.resolve() : never),
     now: () => 0,
-    maxBytesBelow,
+    memory: createShares(maxOfRun),
   };
   const subRuns = createSubRuns(deps as unknown as SubRunDeps);
   const { signal } = new AbortController();
@@ -60,10 +61,10 @@ test('the sub-runs below one run are bounded together, whichever of them starts 
 });
 
 test('sub-runs of one run that have not ended hold so much memory and no more', async () => {
-  const start = site({ ends: false, maxBytesBelow: 100_000 });
+  const start = site({ ends: false, maxOfRun: 150_000 });
   const top = runBelow(null);
   const answers: unknown[] = [];
   for (let at = 0; at < 10; at++) void start(top).then((answer) => answers.push(answer));
-  // Each counts for 16 KiB and its context.
+  // Each counts for 24 KiB and its context.
   await expect.poll(() => answers).toEqual(Array.from({ length: 4 }, () => REFUSED));
 });

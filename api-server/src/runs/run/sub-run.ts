@@ -19,6 +19,7 @@ import { dropBranches, topOf } from '../state/workers.ts';
 import { runDeadline } from './run-deadline.ts';
 import { type Interrupted, restore, withAnswers } from './resume.ts';
 import type { RunOutcome } from './sequence.ts';
+import type { Shares } from '../state/shares.ts';
 import type { AnswerRoom } from '../step/answer-room.ts';
 import type { TraceRun } from '../state/span.ts';
 import type { Templates } from '../prompt/templates.ts';
@@ -43,8 +44,8 @@ export interface SubRunDeps extends EndingDeps {
   answers: AnswerRoom;
   execute(run: ActiveRun): Promise<RunOutcome>;
   concurrencyGroups: ConcurrencyGroups;
-  /** What the sub-runs of one run that have not ended may hold in memory, in bytes. */
-  maxBytesBelow: number;
+  /** What runs that have not ended hold, in bytes. */
+  memory: Shares;
   /** One try to enter a concurrency group that several processes share; throws `Stopped` where another process has the run. */
   enterShared?(run: ActiveRun, concurrencyGroup: ConcurrencyGroup): Promise<boolean>;
   templates: Templates;
@@ -79,22 +80,11 @@ export interface SubRuns {
 /** Deepest level of sub-runs; loading refuses more, reloads in between could still make it. */
 const MAX_DEPTH = LIMITS.subPipelineDepth;
 
-/** The sub-runs of a run, and theirs, in this process: how many began, and what those that have not ended hold. */
-interface Below {
-  begun: number;
-  bytes: number;
-}
-
 /** Runs pipelines on behalf of steps: a run of their own, in their parent's slot, cancelled with it. */
 export function createSubRuns(deps: SubRunDeps): SubRuns {
   const interrupted = new Map<string, Interrupted>();
-  const below = new WeakMap<ActiveRun, Below>();
-  const allBelow = (run: ActiveRun): Below => {
-    const top = topOf(run);
-    const known = below.get(top) ?? { begun: 0, bytes: 0 };
-    below.set(top, known);
-    return known;
-  };
+  /** How many sub-runs of a run, and theirs, began in this process. */
+  const begun = new WeakMap<ActiveRun, number>();
   return {
     remember: (children) => {
       for (const child of children) interrupted.set(child.id, child);
@@ -112,26 +102,27 @@ export function createSubRuns(deps: SubRunDeps): SubRuns {
       const known = await untilAnswered(deps, request.parent, () => deps.readOutcome(id));
       if (known) return known;
       const stored = interrupted.get(id);
-      const all = allBelow(request.parent);
+      const top = topOf(request.parent);
+      const before = begun.get(top) ?? 0;
       // About what it will hold. Counted before it is stored, so that many that begin at once do not go past the bound.
       const bytes = heldBytes(request.parent.context) + JSON.stringify(request.context).length;
-      const tooMany = all.begun >= LIMITS.subRuns || all.bytes + bytes > deps.maxBytesBelow;
+      const tooMany = before >= LIMITS.subRuns || !deps.memory.fits(top, bytes);
       if (tooMany && !stored) return refuse('too_many_sub_runs', TOO_MANY);
-      all.begun += 1;
-      all.bytes += bytes;
+      begun.set(top, before + 1);
+      deps.memory.add(top, bytes);
       try {
         const child = await childRun(deps, request, { id, stored });
         interrupted.delete(id);
         return 'refused' in child ? child : await supervise(deps, request, child);
       } finally {
-        all.bytes -= bytes;
+        deps.memory.add(top, -bytes);
       }
     },
   };
 }
 
 /** A fan-out multiplies sub-runs at each level, and all of them are part of one run. */
-const TOO_MANY = `one run has at most ${LIMITS.subRuns} sub-runs at all levels together, and fewer where those that have not ended hold too much memory`;
+const TOO_MANY = `one run has at most ${LIMITS.subRuns} sub-runs at all levels together, and fewer where those that have not ended, or all runs of its namespace, hold too much memory`;
 
 /** The same step of the same run has the same sub-run, before and after a restart. */
 export const childId = (parentId: string, stepName: string): string => derivedId(parentId, `${parentId}/${stepName}`);

@@ -75,8 +75,8 @@ export function heldContext(context: TriggerContext): TriggerContext {
   return lean;
 }
 
-/** Of a run beside what its context says. */
-const RUN_BYTES = 16 * 1024;
+/** Of a run beside what its context says: its log, its question, its place in lists. */
+const RUN_BYTES = 24 * 1024;
 
 /** What a run counts for in the bound of all. */
 export const heldBytes = (context: TriggerContext): number => RUN_BYTES + (sizes.get(context) ?? 0);

@@ -2,12 +2,14 @@ import { expect, test } from 'vitest';
 import type { ActiveRun } from './active-run.ts';
 import { createDailyBytes } from './daily-bytes.ts';
 import { createPromptRoom } from './prompt-room.ts';
+import { createShares } from './shares.ts';
 
 const runBelow = (parent: ActiveRun | null, namespace: string | null = null) => ({ parent, namespace }) as ActiveRun;
 const asked = { raw: { prompt: 'x'.repeat(1_000) } };
 
 test('the prompts of a run and its sub-runs that go on have so much room together, and all are counted', () => {
-  const room = createPromptRoom(5_000, () => null);
+  const memory = createShares(5_000);
+  const room = createPromptRoom(memory, () => null);
   const top = runBelow(null);
   const first = room.hold(top, asked);
   expect([first, room.hold(runBelow(top), asked), room.hold(top, asked)].map(({ refused }) => refused?.type)).toEqual([
@@ -16,13 +18,13 @@ test('the prompts of a run and its sub-runs that go on have so much room togethe
     'prompts_too_large',
   ]);
   expect(room.hold(runBelow(null), asked).refused).toBeNull();
-  expect(room.chars()).toBeGreaterThan(3_000);
+  expect(memory.all()).toBeGreaterThan(3_000);
   first[Symbol.dispose]();
   expect(room.hold(top, asked).refused).toBeNull();
 });
 
 test('runs of one namespace leave room to those of others', () => {
-  const room = createPromptRoom(2_500, () => null);
+  const room = createPromptRoom(createShares(2_500), () => null);
   const hold = (namespace: string) => room.hold(runBelow(null, namespace), asked);
   const [first, ...others] = Array.from({ length: 5 }, () => hold('shop'));
   expect(others.map(({ refused }) => refused?.type)).toEqual([undefined, undefined, undefined, 'prompts_too_large']);
@@ -32,7 +34,7 @@ test('runs of one namespace leave room to those of others', () => {
 });
 
 test('what requests send counts as long as they go on, and not towards what a run keeps', () => {
-  const room = createPromptRoom(5_000, () => null);
+  const room = createPromptRoom(createShares(5_000), () => null);
   const top = runBelow(null);
   for (let at = 0; at < 40_000; at++) room.hold(top, { raw: null, sends: 2_000 })[Symbol.dispose]();
   const first = room.hold(top, { raw: null, sends: 2_000 });
@@ -42,7 +44,7 @@ test('what requests send counts as long as they go on, and not towards what a ru
 
 test('prompts count towards the bytes of a day of their namespace, also once they were answered', () => {
   const room = createPromptRoom(
-    100_000,
+    createShares(100_000),
     createDailyBytes(() => 2_500, Date.now),
   );
   const hold = (namespace: string) => room.hold(runBelow(null, namespace), asked);

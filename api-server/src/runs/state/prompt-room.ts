@@ -2,7 +2,7 @@ import type { ActiveRun } from './active-run.ts';
 import type { DailyBytes } from './daily-bytes.ts';
 import { failure, type Failure } from './executor.ts';
 import type { RawResponse } from './model.ts';
-import { createShares } from './shares.ts';
+import type { Shares } from './shares.ts';
 
 interface HeldPrompt extends Disposable {
   /** Why it is not sent: its run and the sub-runs hold too much. */
@@ -18,8 +18,6 @@ interface Asked {
 /** The prompts and requests of steps that go on, which may wait for people, or for silent servers, by the thousand. */
 export interface PromptRoom {
   hold(run: ActiveRun, asked: Asked): HeldPrompt;
-  /** Characters of all that are held. */
-  chars(): number;
 }
 
 /** Of the prompts of one run, and the lists of its fan-outs, in characters: who reads its answers reads these too. */
@@ -45,18 +43,16 @@ const TOO_LARGE = failure(
 /** In memory: where it is asked, and in its row or its connection. */
 const COPIES = 2;
 
-/** `maxOfRun`: characters that one run and its sub-runs may hold. */
-export function createPromptRoom(maxOfRun: number, dailyBytes: DailyBytes): PromptRoom {
-  const shares = createShares(maxOfRun);
+/** `memory`: what runs hold, in which their prompts are counted, by characters. */
+export function createPromptRoom(memory: Shares, dailyBytes: DailyBytes): PromptRoom {
   return {
     hold: (run, { raw, sends = 0 }) => {
       const chars = raw === null ? 0 : JSON.stringify(raw).length;
       const size = COPIES * (chars + sends);
-      const refused = shares.fits(run, size) ? (refusePrompt(run, chars) ?? dailyBytes(run, chars)) : TOO_LARGE;
+      const refused = memory.fits(run, size) ? (refusePrompt(run, chars) ?? dailyBytes(run, chars)) : TOO_LARGE;
       if (refused) return { refused, [Symbol.dispose]: () => undefined };
-      shares.add(run, size);
-      return { refused: null, [Symbol.dispose]: () => shares.add(run, -size) };
+      memory.add(run, size);
+      return { refused: null, [Symbol.dispose]: () => memory.add(run, -size) };
     },
-    chars: shares.all,
   };
 }
