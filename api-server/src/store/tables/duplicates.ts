@@ -12,14 +12,18 @@ interface Found {
   triggered_at: number;
 }
 
-const findDuplicateRow = statement<{ pipeline: string; key: string; since: number }, Found>((db, slot) =>
-  db
+/** As the index of active runs says it, which is found by its words alone. */
+const isActive = sql<boolean>`status IN (${sql.join(ACTIVE_RUN_STATUSES.map((status) => sql.lit(status)))})`;
+
+/** Two look-ups in two indexes: one for both would read every run of the key, however old. */
+export const findDuplicateRow = statement<{ pipeline: string; key: string; since: number }, Found>((db, slot) => {
+  const ofKey = db
     .selectFrom('runs')
     .select(['id', 'status', 'triggered_at'])
     .where('dedup_key', '=', slot.key)
-    .where('pipeline_name', '=', slot.pipeline)
-    .where((row) => row.or([row('triggered_at', '>=', slot.since), row('status', 'in', ACTIVE_RUN_STATUSES)])),
-);
+    .where('pipeline_name', '=', slot.pipeline);
+  return ofKey.where(isActive).unionAll(ofKey.where('triggered_at', '>=', slot.since));
+});
 
 /** The longest key that an index takes as it is. */
 const MAX_KEY = 256;
@@ -62,13 +66,15 @@ const coveringRows = (isList: boolean) =>
     const list = () => db.selectFrom(dialectOf(db).listed(slot.keys).as('listed')).select('value');
     const isAsked = (column: 'dedup_key' | 'alert_key') =>
       isList ? sql<boolean>`${sql.ref(column)} in ${list()}` : sql<boolean>`${sql.ref(column)} = ${slot.keys}`;
-    return db
+    const own = db
       .selectFrom('runs')
       .select([sql<string>`dedup_key`.as('key'), 'id', 'status', 'triggered_at'])
       .where('dedup_key', 'is not', null)
       .where(isAsked('dedup_key'))
-      .where('pipeline_name', '=', slot.pipeline)
-      .where((row) => row.or([row('triggered_at', '>=', slot.since), row('status', 'in', ACTIVE_RUN_STATUSES)]))
+      .where('pipeline_name', '=', slot.pipeline);
+    return own
+      .where(isActive)
+      .unionAll(own.where('triggered_at', '>=', slot.since))
       .unionAll(
         db
           .selectFrom('run_alerts')
@@ -82,7 +88,7 @@ const coveringRows = (isList: boolean) =>
       );
   });
 /** Most deliveries have one alert, and a list costs more than a value. */
-const findCoveringRow = coveringRows(false);
+export const findCoveringRow = coveringRows(false);
 const findCoveringRows = coveringRows(true);
 
 /** Locks that one delivery takes, of its most severe alerts; one of the others may be looked at twice at worst. */
