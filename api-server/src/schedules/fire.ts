@@ -41,11 +41,7 @@ export async function fire<Tx>(deps: FireDeps<Tx>, pipeline: LoadedPipeline, at:
   if (!pipeline.standing.admitted) return { started: false, reason: 'not_listed' };
   const run = scheduledRun(deps, pipeline, at);
   const { concurrencyGroup } = run;
-  let refused =
-    deps.isFull(limitedNamespace(pipeline.standing)) ||
-    (!deps.shared &&
-      concurrencyGroup?.onLimit === 'reject' &&
-      !deps.concurrencyGroups.tryTake(concurrencyGroup, run.id));
+  let refused = hasNoPlace(deps, run);
   const taken = await deps
     .write(async (tx) => {
       const open =
@@ -65,6 +61,13 @@ export async function fire<Tx>(deps: FireDeps<Tx>, pipeline: LoadedPipeline, at:
   }
   if (concurrencyGroup) deps.concurrencyGroups.leave(concurrencyGroup, run.id);
   return { started: false, reason: taken ? 'limit' : 'taken' };
+}
+
+/** Of memory, or in its concurrency group, where it takes the place that there is. */
+function hasNoPlace<Tx>(deps: FireDeps<Tx>, { id, pipeline, concurrencyGroup }: NewRun): boolean {
+  if (deps.isFull(limitedNamespace(pipeline.standing))) return true;
+  if (deps.shared || concurrencyGroup?.onLimit !== 'reject') return false;
+  return !deps.concurrencyGroups.tryTake(concurrencyGroup, id);
 }
 
 interface Scheduled {
