@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { carriersOf } from '@signalbox/crds/process/carriers';
 
 /** The variable that a command and all that it starts inherit. */
 const NAME = 'SIGNALBOX_CHECK';
 /** What starts a process while it is looked for is found by the next look. */
 const MOST_LOOKS = 5;
+/** More than a check and the shell put into an environment. */
+const MOST_BYTES = 2 * 1024 * 1024;
 
 export const newMark = (): { [NAME]: string } => ({ [NAME]: randomBytes(12).toString('hex') });
 
@@ -13,20 +15,15 @@ export const newMark = (): { [NAME]: string } => ({ [NAME]: randomBytes(12).toSt
  * that cleared its environment, nothing is found. Never rejects.
  */
 export async function killMarked(mark: ReturnType<typeof newMark>): Promise<void> {
-  const text = `${NAME}=${mark[NAME]}\0`;
+  const text = `${NAME}=${mark[NAME]}`;
   for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
-    const found = await carriersOf(text);
-    if (found.length === 0) return;
-    for (const pid of found) kill(pid);
+    let found = false;
+    for await (const pid of carriersOf(text, MOST_BYTES)) {
+      kill(pid);
+      found = true;
+    }
+    if (!found) return;
   }
-}
-
-async function carriersOf(text: string): Promise<number[]> {
-  const names = await readdir('/proc').catch(() => []);
-  const pids = names.filter((name) => /^\d+$/.test(name));
-  // A process of another user cannot be read, and was not started here.
-  const environments = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')));
-  return pids.flatMap((pid, at) => (environments[at]?.includes(text) ? [Number(pid)] : []));
 }
 
 function kill(pid: number): void {

@@ -49,16 +49,18 @@ const isRunning = (pid: string): boolean => {
 
 /** Says where it runs once it is in a session of its own. */
 const LEAVES = `setsid sh -c 'echo $$ > "$PLACE"; exec sleep 300' & while [ ! -s "$PLACE" ]; do :; done`;
+const LARGE = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`LARGE_${at}`, 'x'.repeat(100_000)]));
 
 test.runIf(process.platform === 'linux').each([
-  ['ends', LEAVES, { ok: true }],
-  ['is stopped', `${LEAVES}; sleep 60`, { ok: false, type: 'timeout' }],
-])('a process in a session of its own ends when its check %s', async (_how, command, outcome) => {
+  ['ends', LEAVES, { ok: true }, {}],
+  ['with large variables ends', LEAVES, { ok: true }, LARGE],
+  ['is stopped', `${LEAVES}; sleep 60`, { ok: false, type: 'timeout' }, {}],
+])('a process in a session of its own ends when its check %s', async (_how, command, outcome, variables) => {
   const place = join(mkdtempSync(join(tmpdir(), 'signalbox-shell-')), 'pid');
   onTestFinished(() => rmSync(dirname(place), { recursive: true }));
   const pidOf = () => (existsSync(place) ? readFileSync(place, 'utf8').trim() : '');
   const stopping = new AbortController();
-  const result = shellExecutor({ run: command, env: { PLACE: place }, signal: stopping.signal });
+  const result = shellExecutor({ run: command, env: { ...variables, PLACE: place }, signal: stopping.signal });
   await expect.poll(pidOf).not.toBe('');
   if (!outcome.ok) stopping.abort();
   expect(await result).toMatchObject(outcome);
