@@ -1,8 +1,9 @@
 import type { GatewayConfig } from '../config/schema.ts';
 import { timeoutsOf } from './timeouts.ts';
-import { createMemoryWatch, readMemory } from '../tools/memory-watch.ts';
+import { createMemoryWatch } from '../tools/memory-watch.ts';
 import { openRemote, openServer, type ProcessSurroundings } from '../tools/open-server.ts';
 import { createOrphanWatch } from '../tools/orphan-watch.ts';
+import { createReadUse } from '../tools/read-use.ts';
 import { schedule } from '../tools/schedule.ts';
 import { type ToolServerSpec, ToolServers } from '../tools/tool-servers.ts';
 import type { Stages, OpenedIsolation, OpenedTools } from './stages.ts';
@@ -21,7 +22,7 @@ export function openTools({
   const orphanWatch = createOrphanWatch(environment['PATH'], (problem) =>
     log.warn({ problem }, 'no shell to watch for orphans: tool servers may outlive a killed gateway'),
   );
-  const watchMemory = createMemoryWatch(readMemory, WATCH_MEMORY_MS);
+  const watchMemory = createMemoryWatch(createReadUse(), WATCH_MEMORY_MS);
   const servers = new ToolServers(specsOf(config, { environment, watchMemory, orphanWatch }, isolation), {
     pinning: config.tool_pinning,
     random: Math.random,

@@ -28,6 +28,7 @@ const TOOLS = [
   'memory',
   'child-memory',
   'daemon-memory',
+  'bare-daemon-memory',
   'half-line',
   'bad-shape',
   'many-keys',
@@ -63,9 +64,9 @@ const send = (message: object) => process.stdout.write(`${JSON.stringify({ jsonr
 function endlessly(stream: NodeJS.WriteStream, noise: string): void {
   stream.write(noise, () => endlessly(stream, noise));
 }
-function hoardElsewhere(detached: boolean): void {
+function hoardElsewhere(detached: boolean, env = process.env): void {
   const script = 'const b = Buffer.alloc(400 * 1024 * 1024, 1); setInterval(() => b.length, 1000)';
-  spawn(process.execPath, ['-e', script], { detached, stdio: 'ignore' });
+  spawn(process.execPath, ['-e', script, `of-${process.pid}`], { detached, stdio: 'ignore', env });
 }
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] });
 const refusal = () => ({ code: -32_603, message: `the license ${process.env['LICENSE']} is over` });
@@ -115,6 +116,7 @@ const acts: Record<string, (id: number, input: Record<string, unknown>, meta: un
   },
   'child-memory': () => hoardElsewhere(false),
   'daemon-memory': () => hoardElsewhere(true),
+  'bare-daemon-memory': () => hoardElsewhere(true, {}),
   'half-line': (id) => {
     process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"te`, () => process.exit(9));
   },

@@ -1,57 +1,60 @@
-import { markOf } from './orphan-watch.ts';
-import { processes } from './process-table.ts';
+import type { ProcessRow } from './process-table.ts';
+import type { ReadUse, ToolProcesses } from './read-use.ts';
 
-/** A tool server's processes: its group, and what left that but still carries its mark. */
-export interface ToolProcesses {
-  /** Of the group's leader. */
-  pid: number;
-  mark: string;
-}
-
-/** Calls `onExceeded` once when they hold more than `limitBytes`; returns what ends the watch. */
-export type WatchMemory = (those: ToolProcesses & { limitBytes: number }, onExceeded: () => void) => () => void;
+/**
+ * Calls `onExceeded` once when they hold more than `limitBytes`, or are too many, with the reason. Returns what ends the watch, and
+ * answers which processes outside the group the last look saw.
+ */
+export type WatchMemory = (
+  those: ToolProcesses & { limitBytes: number },
+  onExceeded: (reason: string) => void,
+) => () => readonly ProcessRow[];
 
 interface Watched extends ToolProcesses {
   limitBytes: number;
-  onExceeded: () => void;
+  onExceeded: (reason: string) => void;
+  strays: readonly ProcessRow[];
 }
-/** Resident bytes by the id of the group's leader. */
-type ReadMemory = (all: readonly ToolProcesses[]) => Map<number, number>;
+
+const MEBIBYTE = 1024 * 1024;
+/** Each costs every look its time. */
+const MOST_PROCESSES = 1000;
 
 /** One look at all processes every `everyMs`, only while there is one to watch. Elsewhere than on Linux it sees nothing. */
-export function createMemoryWatch(readMemory: ReadMemory, everyMs: number): WatchMemory {
+export function createMemoryWatch(readUse: ReadUse, everyMs: number): WatchMemory {
   const watched = new Set<Watched>();
   let timer: NodeJS.Timeout | undefined;
-  const look = () => {
-    const held = readMemory([...watched]);
+  let isLooking = false;
+  const look = async () => {
+    if (isLooking) return;
+    isLooking = true;
+    const uses = await readUse([...watched]).finally(() => (isLooking = false));
     for (const one of watched) {
-      if ((held.get(one.pid) ?? 0) <= one.limitBytes) continue;
+      const use = uses.get(one.pid);
+      if (use === undefined) continue;
+      one.strays = use.strays;
+      const problem =
+        use.bytes > one.limitBytes
+          ? `used more than ${Math.round(one.limitBytes / MEBIBYTE)} MiB of memory`
+          : use.processes > MOST_PROCESSES
+            ? `ran more than ${MOST_PROCESSES} processes`
+            : null;
+      if (problem === null) continue;
       watched.delete(one);
-      one.onExceeded();
+      one.onExceeded(problem);
     }
   };
   return (those, onExceeded) => {
-    const one = { ...those, onExceeded };
+    const one: Watched = { ...those, onExceeded, strays: [] };
     watched.add(one);
-    timer ??= setInterval(look, everyMs).unref();
+    timer ??= setInterval(() => void look(), everyMs).unref();
     return () => {
       watched.delete(one);
-      if (watched.size > 0) return;
-      clearInterval(timer);
-      timer = undefined;
+      if (watched.size === 0) {
+        clearInterval(timer);
+        timer = undefined;
+      }
+      return one.strays;
     };
   };
 }
-
-const PAGE_BYTES = 4096;
-
-/** Empty where there is no /proc. */
-export const readMemory: ReadMemory = (all) => {
-  const held = new Map(all.map(({ pid }) => [pid, 0]));
-  const byMark = new Map(all.map(({ pid, mark }) => [mark, pid]));
-  for (const { pid, group, residentPages } of processes()) {
-    const leader = held.has(group) ? group : byMark.get(markOf(pid) ?? '');
-    if (leader !== undefined) held.set(leader, (held.get(leader) ?? 0) + residentPages * PAGE_BYTES);
-  }
-  return held;
-};

@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { processIds } from './process-table.ts';
+import { carriersOf, environmentOf } from '@signalbox/crds/process/carriers';
 
 /** A started process group, from its start to its end. */
 export interface Guarded {
-  /** Signals what left the group and lives on: daemons with a session of their own. False when there is none. */
-  signalStrays(signal: NodeJS.Signals): boolean;
+  /** Signals what left the group and lives on: daemons with a session of their own. */
+  signalStrays(signal: NodeJS.Signals): Promise<void>;
   /** Call when the group has ended. */
   release(): void;
 }
@@ -21,10 +20,13 @@ export interface OrphanWatch {
 
 const VARIABLE = 'SIGNALBOX_TOOL_SERVER';
 const MIN_LIFE_MS = 1000;
+/** Of an environment: the mark stands at its beginning. */
+const MOST_BYTES = 64 * 1024;
 
 /**
  * Its input lists the living groups (`+PID`, `-PID`) and ends with the gateway: then the script ends those groups and every
- * other process with the mark. A shell, because a second Node for this would cost 40 MB; it needs `grep` for the strays only.
+ * other process with the mark. A shell, because a second Node for this would cost 40 MB; it needs `head` and
+ * `grep` for the strays only.
  */
 const SCRIPT = `
 groups=' '
@@ -34,7 +36,13 @@ while read -r sign group; do
     -) groups="\${groups%%" $group "*} \${groups#*" $group "}" ;;
   esac
 done
-strays() { grep -lF "$1" /proc/[0-9]*/environ 2>/dev/null | while IFS=/ read -r _ _ pid _; do echo "$pid"; done; }
+strays() {
+  for environment in /proc/[0-9]*/environ; do
+    head -c ${MOST_BYTES} "$environment" 2>/dev/null | grep -qF "$1" || continue
+    pid=\${environment#/proc/}
+    echo "\${pid%/environ}"
+  done
+}
 end() {
   for group in $groups; do kill -s "$1" -- "-$group" 2>/dev/null; done
   for pid in $(strays "$2"); do kill -s "$1" "$pid" 2>/dev/null; done
@@ -83,7 +91,7 @@ export function createOrphanWatch(path: string | undefined, onMissing: (reason: 
       if (watcher) send(`+ ${pid}`);
       else if (!closed) start();
       return {
-        signalStrays: (signal) => signalMarked(`${name}=${value}\0`, signal),
+        signalStrays: (signal) => signalMarked(`${name}=${value}`, signal),
         release: () => {
           if (guarded.delete(pid)) send(`- ${pid}`);
         },
@@ -96,27 +104,21 @@ export function createOrphanWatch(path: string | undefined, onMissing: (reason: 
   };
 }
 
+const VALUE = new RegExp(`(?:^|\\0)${VARIABLE}=([^\\0]+)`);
+
 /** The value of the mark that a process carries; null for a process that has ended, is another user's or has none. */
-export function markOf(pid: string): string | null {
-  try {
-    const fields = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
-    return fields.find((field) => field.startsWith(`${VARIABLE}=`))?.slice(VARIABLE.length + 1) ?? null;
-  } catch {
-    return null;
-  }
+export async function markOf(pid: number): Promise<string | null> {
+  const environment = await environmentOf(String(pid), Buffer.allocUnsafe(MOST_BYTES));
+  return VALUE.exec(environment.toString('latin1'))?.[1] ?? null;
 }
 
 /** Signals every process whose environment holds the text; elsewhere than on Linux it finds none. */
-function signalMarked(text: string, signal: NodeJS.Signals): boolean {
-  let found = false;
-  for (const pid of processIds()) {
+async function signalMarked(text: string, signal: NodeJS.Signals): Promise<void> {
+  for await (const pid of carriersOf(text, MOST_BYTES)) {
     try {
-      if (!readFileSync(`/proc/${pid}/environ`, 'latin1').concat('\0').includes(text)) continue;
-      process.kill(Number(pid), signal);
-      found = true;
+      process.kill(pid, signal);
     } catch {
       // It ended meanwhile, or is another user's.
     }
   }
-  return found;
 }

@@ -50,8 +50,9 @@ export async function endGroup(pid: number, graceMs: number): Promise<void> {
 }
 
 async function groupGone(pid: number, withinMs: number): Promise<boolean> {
-  for (let waited = 0; waited <= withinMs; waited += POLL_MS) {
-    if (!signalGroup(pid, 0) || !isGroupAlive(pid)) return true;
+  const until = performance.now() + withinMs;
+  while (performance.now() <= until) {
+    if (!signalGroup(pid, 0) || !(await isGroupAlive(pid))) return true;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   return false;

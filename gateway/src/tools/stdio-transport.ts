@@ -8,6 +8,7 @@ import { LineReader } from './line-reader.ts';
 import type { WatchMemory } from './memory-watch.ts';
 import type { Guarded, OrphanWatch } from './orphan-watch.ts';
 import { endGroup, type GroupLeader, type ProcessSpec, startGroup } from './process-group.ts';
+import { killProcesses, type ProcessRow } from './process-table.ts';
 
 /** Who looks after a process from outside. */
 export interface ProcessWatches {
@@ -17,7 +18,6 @@ export interface ProcessWatches {
 
 export const MAX_LINE_BYTES = 10 * 1024 * 1024;
 const MAX_PENDING_WRITE_BYTES = 16 * 1024 * 1024;
-const MEBIBYTE = 1024 * 1024;
 const GRACE_MS = 2000;
 const STDERR_TAIL_CHARS = 500;
 /** A log may have many lines, up to a rate that does not keep the gateway busy. */
@@ -27,7 +27,8 @@ const LAST_WORDS_MS = 20;
 
 /**
  * MCP over the pipes of a process group. Unlike the SDK's own it ends grandchildren too, passes only the given environment,
- * and ends a server that floods, writes an oversized line, answers what was never asked or takes too much memory.
+ * and ends a server that floods, writes an oversized line, answers what was never asked, takes too much memory or starts too
+ * many processes.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;
@@ -42,7 +43,7 @@ export class StdioTransport implements Transport {
   private stderrTail = '';
   private readonly watches: ProcessWatches;
   private guarded: Guarded | null = null;
-  private stopWatching = () => {};
+  private stopWatching: ReturnType<WatchMemory> = () => [];
   private readonly incoming = new IncomingGuard();
 
   constructor(spec: ProcessSpec, watches: ProcessWatches) {
@@ -52,7 +53,9 @@ export class StdioTransport implements Transport {
 
   async start(): Promise<void> {
     const mark = this.watches.orphanWatch.mark();
-    const child = startGroup({ ...this.spec, env: { ...this.spec.env, [mark.name]: mark.value } });
+    // First, where it is found however large the rest is.
+    const env = { [mark.name]: mark.value, ...this.spec.env, [mark.name]: mark.value };
+    const child = startGroup({ ...this.spec, env });
     this.child = child;
     if (child.pid !== undefined) this.guarded = this.watches.orphanWatch.guard(child.pid, mark);
     await new Promise<void>((resolve, reject) => {
@@ -80,9 +83,7 @@ export class StdioTransport implements Transport {
   private limitMemory({ pid }: GroupLeader, mark: string): void {
     const { memoryLimitBytes: limitBytes } = this.spec;
     if (pid === undefined) return;
-    this.stopWatching = this.watches.watchMemory({ pid, mark, limitBytes }, () =>
-      this.end(`used more than ${Math.round(limitBytes / MEBIBYTE)} MiB of memory`),
-    );
+    this.stopWatching = this.watches.watchMemory({ pid, mark, limitBytes }, (reason) => this.end(reason));
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -116,19 +117,19 @@ export class StdioTransport implements Transport {
   private end(reason: string): void {
     if (this.ending) return;
     this.reason = reason;
-    this.stopWatching();
-    this.ending = this.endProcesses().then(() => {
+    this.ending = this.endProcesses(this.stopWatching()).then(() => {
       for (const stream of [this.child?.stdin, this.child?.stdout, this.child?.stderr]) stream?.destroy();
     });
     this.onclose?.();
   }
 
-  private async endProcesses(): Promise<void> {
+  private async endProcesses(strays: readonly ProcessRow[]): Promise<void> {
     const pid = this.child?.pid;
     if (pid === undefined) return;
-    this.guarded?.signalStrays('SIGTERM');
-    await endGroup(pid, GRACE_MS);
-    this.guarded?.signalStrays('SIGKILL');
+    await Promise.all([this.guarded?.signalStrays('SIGTERM'), endGroup(pid, GRACE_MS)]);
+    await this.guarded?.signalStrays('SIGKILL');
+    // What has no mark any more.
+    await killProcesses(strays);
     this.guarded?.release();
   }
 

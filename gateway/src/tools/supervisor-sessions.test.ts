@@ -3,15 +3,16 @@ import { afterAll, expect, test } from 'vitest';
 import { collectGarbage } from '../testing/collect-garbage.ts';
 import { until } from '../testing/until.ts';
 import { connectMcp } from './mcp-connection.ts';
-import { createMemoryWatch, readMemory } from './memory-watch.ts';
+import { createMemoryWatch } from './memory-watch.ts';
 import { createOrphanWatch } from './orphan-watch.ts';
+import { createReadUse } from './read-use.ts';
 import { StdioTransport } from './stdio-transport.ts';
 import { Supervisor } from './supervisor.ts';
 import type { OpenConnection } from './tool.ts';
 
 const PATH = process.env['PATH'] ?? '';
 const orphanWatch = createOrphanWatch(PATH, () => {});
-const watches = { watchMemory: createMemoryWatch(readMemory, 100), orphanWatch };
+const watches = { watchMemory: createMemoryWatch(createReadUse(), 100), orphanWatch };
 afterAll(() => orphanWatch.close());
 
 /** A supervisor that starts again at once. */

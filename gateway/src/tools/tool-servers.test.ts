@@ -5,9 +5,10 @@ import { dirname, join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { freePort } from '../testing/free-port.ts';
 import { until } from '../testing/until.ts';
-import { createMemoryWatch, readMemory } from './memory-watch.ts';
+import { createMemoryWatch } from './memory-watch.ts';
 import { openRemote, openServer } from './open-server.ts';
 import { createOrphanWatch } from './orphan-watch.ts';
+import { createReadUse } from './read-use.ts';
 import { type Pinning, ToolServers, type ToolServerSpec } from './tool-servers.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -20,7 +21,7 @@ const SLOW_TOOLS = new Set(['hang', 'freeze']);
 const ENVIRONMENT = { PATH: process.env['PATH'] ?? '' };
 const SURROUNDINGS = {
   environment: ENVIRONMENT,
-  watchMemory: createMemoryWatch(readMemory, 100),
+  watchMemory: createMemoryWatch(createReadUse(), 100),
   orphanWatch: createOrphanWatch(ENVIRONMENT.PATH, () => {}),
 };
 afterAll(() => SURROUNDINGS.orphanWatch.close());
@@ -168,6 +169,7 @@ describe('misbehaviour', () => {
     ['memory', 'unavailable', 'used more than 300 MiB of memory'],
     ['child-memory', 'unavailable', 'used more than 300 MiB of memory'],
     ['daemon-memory', 'unavailable', 'used more than 300 MiB of memory'],
+    ['bare-daemon-memory', 'unavailable', 'used more than 300 MiB of memory'],
   ])('%s: an error result, a restart, and the neighbour never notices', async (tool, kind, reason) => {
     const all = start([local('bad', [MISBEHAVING]), local('good', [MISBEHAVING])]);
     await running(all, 'bad', 'good');
@@ -178,7 +180,7 @@ describe('misbehaviour', () => {
     expect(viewOf(all, 'bad')?.last_error).toContain(reason);
     await running(all, 'bad');
     expect((await call(all, 'bad', 'ok')).kind).toBe('ok');
-    await until(() => !processes(MISBEHAVING).includes(pid));
+    await until(() => !processes(MISBEHAVING).includes(pid) && processes(`of-${pid}`).length === 0);
     expect(viewOf(all, 'good')).toMatchObject({ pid: neighbour, restart_count: 0 });
   });
 
@@ -335,8 +337,8 @@ test('stopping ends a grandchild that cannot be told by its environment and igno
   expect(grandchild()).toBeUndefined();
 });
 
-test('stopping ends what left the process group too', async () => {
-  const all = start([local('daemonic', [MISBEHAVING, 'daemon'])]);
+test('stopping ends what left the process group too, however large its environment', async () => {
+  const all = start([local('daemonic', [MISBEHAVING, 'daemon'], { LARGE: 'x'.repeat(100_000) })]);
   await running(all, 'daemonic');
   const { SIGNALBOX_TOOL_SERVER: mark } = JSON.parse((await call(all, 'daemonic', 'env')).text) as Record<
     string,
