@@ -163,11 +163,13 @@ test.each([
   [
     'one that ignores the end of its input and SIGTERM, with a child and a daemon',
     ['ignore-term', 'grandchild', 'daemon'],
+    {},
   ],
-  ['one that is polite', []],
-])('a killed gateway leaves no tool server behind: %s', async (_, traits) => {
+  ['one with a daemon and no namespaces', ['daemon'], { isolation: 'off' }],
+  ['one that is polite', [], {}],
+])('a killed gateway leaves no tool server behind: %s', async (_, traits, settings) => {
   const mark = `of-${process.pid}-${performance.now()}`;
-  const server = { command: process.execPath, args: [MISBEHAVING, ...traits], env: { MARK: mark } };
+  const server = { command: process.execPath, args: [MISBEHAVING, ...traits], env: { MARK: mark }, ...settings };
   const run = gateway(['--config', configure(JSON.stringify({ server: { port: 0 }, mcp_servers: { bad: server } }))]);
   await until(() => run.lines().some((entry) => entry['msg'] === 'tool server' && entry['state'] === 'running'));
   expect(marked(mark).length).toBeGreaterThanOrEqual(1 + traits.filter((trait) => trait !== 'ignore-term').length);
