@@ -33,7 +33,9 @@ const StdioServer = z.strictObject({
     .min(16)
     .max(1_048_576)
     .default(512)
-    .describe('Resident memory of the server and all it starts; beyond it the server is restarted'),
+    .describe(
+      'Resident memory of the server and all it starts; beyond it, or with more than 1,000 processes, the server is restarted',
+    ),
   user: z
     .union([z.string().min(1), z.int().min(0)])
     .optional()

@@ -10,7 +10,7 @@ export interface ProcessSpec {
   /** The secrets in it. */
   secrets: readonly string[];
   cwd: string | undefined;
-  /** Resident memory of the whole group beyond which it is ended. */
+  /** Resident memory of it and all that it starts, beyond which it is ended. */
   memoryLimitBytes: number;
   /** The user to start it as; without one, the gateway's own. */
   account?: { uid: number; gid: number } | undefined;
