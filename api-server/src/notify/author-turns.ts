@@ -52,7 +52,11 @@ const EVERY_MS = 200;
 /** When the next message of a tenant is due. What is due is looked at in the order of these times: who has thousands waits for himself alone. */
 export function createPace(): (tenant: string, at: number) => number {
   const next = new Map<string, number>();
+  let seen = 0;
   return (tenant, at) => {
+    // Times of a clock that was set back since would hold messages for as long.
+    if (at < seen - AT_ONCE * EVERY_MS) next.clear();
+    seen = at;
     const due = Math.max(next.get(tenant) ?? 0, at - AT_ONCE * EVERY_MS);
     next.set(tenant, due + EVERY_MS);
     return Math.max(due, at);
