@@ -1,5 +1,6 @@
 import { isFanOut, isParallel, type Step } from '@signalbox/crds';
 import type { RunRequest } from '../runs/state/new-run.ts';
+import { StepResults } from '../runs/state/step-results.ts';
 import { runValues } from '../runs/prompt/run-values.ts';
 import type { Templates } from '../runs/prompt/templates.ts';
 
@@ -21,7 +22,7 @@ export async function firstPrompt(
   if (!found) return null;
   const nothing = { step: found.step, text: null, missing: [] };
   const { stage } = pipeline.config;
-  const run = { id: '', pipeline: pipeline.config, context, team, stage, triggeredAt: now, results: new Map() };
+  const run = { id: '', pipeline: pipeline.config, context, team, stage, triggeredAt: now, results: new StepResults() };
   const rendered = await templates.render(found.template, runValues(run, now), { run: null, share: pipeline.name });
   if (!rendered.ok) return { ...nothing, error: rendered.msg };
   return { step: found.step, text: rendered.text, missing: rendered.missing, error: null };

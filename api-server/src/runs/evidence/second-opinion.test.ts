@@ -5,6 +5,7 @@ import type { AgentBackend, AgentCall, AgentReply } from '../state/executor.ts';
 import { createPromptRoom } from '../state/prompt-room.ts';
 import { createShares } from '../state/shares.ts';
 import { NO_SPAN } from '../state/span.ts';
+import { StepResults } from '../state/step-results.ts';
 import { ground } from './ground.ts';
 import type { Begun } from './step-execution.ts';
 import { type OpinionDeps, type Subject, verify } from './verify.ts';
@@ -20,7 +21,7 @@ function world(roomOfRun: number) {
     pipeline: { name: 'p' },
     context: { labels: {}, metadata: {} },
     journal: { add: () => undefined },
-    results: new Map(),
+    results: new StepResults(),
     triggeredAt: 0,
   } as unknown as ActiveRun;
   const memory = createShares(roomOfRun);

@@ -1,6 +1,4 @@
-import { templateName } from '@signalbox/crds';
 import type { ActiveRun, StepView } from '../state/active-run.ts';
-import { readOnce } from '../state/held.ts';
 
 /** What of a run templates and expressions may see. */
 export type SeenRun = Pick<ActiveRun, 'id' | 'pipeline' | 'context' | 'team' | 'stage' | 'triggeredAt' | 'results'>;
@@ -25,7 +23,7 @@ export function runValues(
     annotations: context.annotations,
     metadata: context.metadata,
     vars: pipeline.vars,
-    steps: stepValues(run.results),
+    steps: run.results.seen,
     context: lastContext(run.results),
     fan_out: null,
     run: { id: run.id, pipeline: pipeline.name, triggered_at: new Date(run.triggeredAt).toISOString() },
@@ -50,18 +48,6 @@ function first(metadata: Record<string, unknown>): Record<string, unknown> {
   return keys.length <= MAX_NAMES
     ? metadata
     : Object.fromEntries(keys.slice(0, MAX_NAMES).map((key) => [key, metadata[key]]));
-}
-
-/** Steps by name, and by the name with `_` for `-`. */
-function stepValues(results: ReadonlyMap<string, StepView>): Record<string, StepView> {
-  const entries = [...results].flatMap(([name, held]): [string, StepView][] => {
-    const view = readOnce(held);
-    return [
-      [templateName(name), view],
-      [name, view],
-    ];
-  });
-  return Object.fromEntries(entries);
 }
 
 /** What the last step that left something said to the next. */

@@ -3,6 +3,7 @@ import type { StepView } from '../state/active-run.ts';
 import { family } from '../state/hourly.ts';
 import type { StepExecution } from '../state/model.ts';
 import type { RecordedRun } from '../state/replay.ts';
+import { StepResults } from '../state/step-results.ts';
 import { runValues } from '../prompt/run-values.ts';
 import { stepView } from '../run/step-view.ts';
 
@@ -22,7 +23,7 @@ export const valuesWith = (
   { run, pipeline, context }: RecordedRun,
   results: ReadonlyMap<string, StepView>,
   { at, locals = {} }: { at: number; locals?: Record<string, unknown> },
-): Record<string, unknown> => runValues({ ...run, pipeline, context, results: new Map(results) }, at, locals);
+): Record<string, unknown> => runValues({ ...run, pipeline, context, results: new StepResults(results) }, at, locals);
 
 /** Results of the entries before an entry, in the order of their end. */
 export function resultsBefore({ pipeline, steps }: RecordedRun, index: number): Rebuilt<Map<string, StepView>> {

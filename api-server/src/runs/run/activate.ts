@@ -4,6 +4,7 @@ import type { EventHub } from '../state/events.ts';
 import type { NewRun } from '../state/new-run.ts';
 import { heldContext } from '../state/held.ts';
 import { NO_SPAN } from '../state/span.ts';
+import { StepResults } from '../state/step-results.ts';
 import { stepView } from './step-view.ts';
 
 export const depthUnder = (parent: ActiveRun | null): number => (parent === null ? 1 : parent.depth + 1);
@@ -26,7 +27,7 @@ export function activate(
     rerunOf: fresh.rerunOf ?? null,
     controller: new AbortController(),
     journal: hub.open(fresh.id, []),
-    results: new Map(fresh.prior.map((step) => [step.stepName, stepView(step)])),
+    results: new StepResults(fresh.prior.map((step) => [step.stepName, stepView(step)])),
     inFlight: new Map(),
     pending: [],
     totals: { inputTokens: 0, outputTokens: 0, cost: null, unpricedSteps: 0, warningCount: 0 },

@@ -6,6 +6,7 @@ import { spentWithBelow } from '../cost/budget.ts';
 import { addBelow, spentBy } from '../cost/cost.ts';
 import { charsOf, heldContext } from '../state/held.ts';
 import { NO_SPAN } from '../state/span.ts';
+import { StepResults } from '../state/step-results.ts';
 import { depthUnder } from './activate.ts';
 import type { AnswerRoom } from '../step/answer-room.ts';
 import { stepView } from './step-view.ts';
@@ -140,7 +141,7 @@ function rebuild(
     rerunOf: stored.rerunOf,
     controller: new AbortController(),
     journal: hub.open(stored.id, stored.events),
-    results: new Map(views),
+    results: new StepResults(views),
     inFlight: new Map(inFlight.map((step) => [step.stepName, step])),
     pending: [],
     totals: spentBy(stored.steps),

@@ -5,6 +5,7 @@ import type { ConcurrencyGroup } from './concurrency-group.ts';
 import type { Stage, StepExecution, StepStatus, TriggerContext } from './model.ts';
 import type { Write } from './records.ts';
 import type { Span } from './span.ts';
+import type { StepResults } from './step-results.ts';
 
 /** What later steps see of an ended one, in templates and expressions. */
 export interface StepView {
@@ -36,8 +37,7 @@ export interface ActiveRun {
   /** The epoch under which this process has the run: what it writes of it is stored under no other. */
   readonly owner: number | null;
   readonly journal: Journal;
-  /** Ended steps by name, in the order of their end. */
-  readonly results: Map<string, StepView>;
+  readonly results: StepResults;
   /** Steps that were in flight when the service stopped, by name. */
   readonly inFlight: Map<string, StepExecution>;
   /** Writes that wait for the next transaction of this run. */

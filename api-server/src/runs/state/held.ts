@@ -15,7 +15,7 @@ const READ_SIZE = 32 * 1024 * 1024;
 const READ_MS = 10_000;
 
 /** Those that were read last: the texts of a step read the same ones, and runs take turns. */
-const read = new LRUCache<Buffer, object>({
+const read = new LRUCache<Uint8Array, object>({
   maxSize: READ_SIZE,
   ttl: READ_MS,
   ttlAutopurge: true,
@@ -27,8 +27,30 @@ const read = new LRUCache<Buffer, object>({
   },
 });
 
-/** Each with the JSON that it is kept as. */
-const packs = new WeakMap<object, { packed: Buffer; keys: readonly PropertyKey[] }>();
+/** What was read in this turn of the event loop: one text may name more than stays read, again and again, and each is read once. */
+const readNow = new Map<Uint8Array, object>();
+
+function partsOf(packed: Uint8Array): object {
+  if (readNow.size === 0) setImmediate(() => readNow.clear());
+  const parts = readNow.get(packed) ?? read.memo(packed);
+  readNow.set(packed, parts);
+  return parts;
+}
+
+/** The JSON that each is kept as. */
+const packs = new WeakMap<object, Uint8Array>();
+
+/** All have the same, so that one takes little more than its JSON. */
+const getters = new Map<PropertyKey, PropertyDescriptor>();
+
+function getterOf(key: PropertyKey): PropertyDescriptor {
+  const get = function (this: object): unknown {
+    return Reflect.get(partsOf(packs.get(this) as Uint8Array), key);
+  };
+  const known = getters.get(key) ?? { enumerable: true, get };
+  getters.set(key, known);
+  return known;
+}
 
 const sizesInMemory = new WeakMap<object, number>();
 
@@ -43,24 +65,14 @@ function held<T extends object>(whole: T, keys: readonly (keyof T)[], json: stri
     return whole;
   }
   const packed = zstdCompressSync(json);
-  const lean = reading({ ...whole }, keys, () => read.memo(packed));
-  packs.set(lean, { packed, keys });
+  const lean = {} as T;
+  // In their order: what is a getter from the beginning takes a tenth of what becomes one.
+  for (const key of Object.keys(whole) as (keyof T)[])
+    if (keys.includes(key)) Object.defineProperty(lean, key, getterOf(key));
+    else lean[key] = whole[key];
+  packs.set(lean, packed);
   sizesInMemory.set(lean, packed.length);
   return lean;
-}
-
-function reading<T extends object>(whole: T, keys: readonly PropertyKey[], parts: () => object): T {
-  const getters = keys.map((key) => [key, { enumerable: true, get: () => (parts() as T)[key as keyof T] }]);
-  return Object.defineProperties(whole, Object.fromEntries(getters) as PropertyDescriptorMap);
-}
-
-/** The same for one text or expression, which may name many of them thousands of times: each is read once, where it is named at all. */
-export function readOnce<T extends object>(whole: T): T {
-  const pack = packs.get(whole);
-  if (!pack) return whole;
-  let parts: object | undefined;
-  const copy = Object.defineProperties({} as T, Object.getOwnPropertyDescriptors(whole) as PropertyDescriptorMap);
-  return reading(copy, pack.keys, () => (parts ??= read.memo(pack.packed)));
 }
 
 const sizes = new WeakMap<TriggerContext, number>();

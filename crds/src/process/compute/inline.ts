@@ -22,9 +22,9 @@ export const INLINE = {
 const MAX_COPIED_CHARS = 16 * 1024 * 1024;
 const MAX_COPIED_VALUES = 200_000;
 
-/** How much an expression may meet: `small` is computed inline, `huge` not at all. */
+/** How much an expression may meet: `small` is computed inline, `huge` not at all. The steps of a run become more from text to text. */
 export function sizeOfValues(values: Values): 'small' | 'large' | 'huge' {
-  const { count, chars, longest } = weigh(values, NAMED_LEVELS);
+  const { count, chars, longest } = sum(values, NAMED_LEVELS - 1, values['steps']);
   if (chars > MAX_COPIED_CHARS || count > MAX_COPIED_VALUES) return 'huge';
   return longest <= INLINE.textChars && count <= INLINE.values ? 'small' : 'large';
 }
@@ -49,10 +49,11 @@ function weigh(value: unknown, levels: number): Weight {
   return weight;
 }
 
-function sum(value: object, levels: number): Weight {
+function sum(value: object, levels: number, growing?: unknown): Weight {
   const all = { count: 1, chars: 0, longest: 0 };
   for (const part of partsOf(value, MAX_COPIED_VALUES)) {
-    const { count, chars, longest } = weigh(part, levels);
+    const isGrowing = part === growing && typeof part === 'object' && part !== null;
+    const { count, chars, longest } = isGrowing ? sum(part, levels - 1) : weigh(part, levels);
     all.count += count;
     all.chars += chars;
     all.longest = Math.max(all.longest, longest);

@@ -1,0 +1,27 @@
+import { templateName } from '@signalbox/crds';
+import type { StepView } from './active-run.ts';
+
+/** Ended steps of a run by name, in the order of their end. */
+export class StepResults extends Map<string, StepView> {
+  /**
+   * The same as texts see them, by the name and by the name with `_` for `-`. All texts of a run have this one object, which becomes more
+   * with each step: thousands of branches that each had their own would fill the memory.
+   */
+  readonly seen: Record<string, StepView> = {};
+
+  constructor(results: Iterable<readonly [string, StepView]> = []) {
+    super();
+    for (const [name, view] of results) this.set(name, view);
+  }
+
+  override set(name: string, view: StepView): this {
+    this.seen[templateName(name)] = view;
+    this.seen[name] = view;
+    return super.set(name, view);
+  }
+
+  override clear(): void {
+    for (const name of Object.keys(this.seen)) delete this.seen[name];
+    super.clear();
+  }
+}
