@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test, vi } from 'vitest';
 import { CONTEXT } from '../fixtures/engine.ts';
 import { heldBytes, heldContext, heldStep, heldView } from './held.ts';
 import type { StepExecution } from './model.ts';
@@ -42,6 +44,12 @@ test('what a large answer does not say to the next step is known without reading
 
 const VIEW = { status: 'completed' as const, summary: null, confidence: null, trust: null, next_step_context: null };
 
+test('a large answer takes little more memory than its compressed text', async () => {
+  const before = memoryUsed();
+  const all = Array.from({ length: 2_000 }, (_, at) => heldView({ ...VIEW, output: { text: ','.repeat(300), at } }));
+  await vi.waitFor(() => expect((memoryUsed() - before) / all.length).toBeLessThan(700));
+});
+
 test('a text that names more than stays read again and again reads each once, and the next one may read it again', async () => {
   const list = Array.from({ length: 1_000_000 }, () => 0);
   const all = Array.from({ length: 3 }, () => heldView({ ...VIEW, output: { list } }));
@@ -52,3 +60,10 @@ test('a text that names more than stays read again and again reads each once, an
   await setImmediate();
   expect(outputs()[0] === first[0]).toBe(false);
 });
+
+function memoryUsed(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}

@@ -64,7 +64,8 @@ function held<T extends object>(whole: T, keys: readonly (keyof T)[], json: stri
     sizesInMemory.set(whole, size);
     return whole;
   }
-  const packed = zstdCompressSync(json);
+  // A copy: what zlib gives stands in a buffer of 64 KiB.
+  const packed = new Uint8Array(zstdCompressSync(json));
   const lean = {} as T;
   // In their order: what is a getter from the beginning takes a tenth of what becomes one.
   for (const key of Object.keys(whole) as (keyof T)[])
