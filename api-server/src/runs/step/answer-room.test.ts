@@ -3,11 +3,12 @@ import type { ActiveRun, StepView } from '../state/active-run.ts';
 import { heldView } from '../state/held.ts';
 import { noFacts, plainAnswer, type Performed } from '../state/step-kind.ts';
 import { createDailyBytes } from '../state/daily-bytes.ts';
+import { StepResults } from '../state/step-results.ts';
 import { createAnswerRoom, withinRoom } from './answer-room.ts';
 
 const OF_RUN = 100_000;
 const runBelow = (parent: ActiveRun | null, namespace: string | null = 'shop') =>
-  ({ parent, namespace, results: new Map(), answers: { size: 0, kept: new Map() } }) as unknown as ActiveRun;
+  ({ parent, namespace, results: new StepResults(), answers: { size: 0, kept: new Map() } }) as unknown as ActiveRun;
 const answered = (text: string): Performed => ({
   ok: true,
   answer: plainAnswer({ confidence: null, summary: null, output: { text } }),
@@ -88,4 +89,21 @@ test('a run that goes on after a restart counts again, or does not go on', () =>
   expect(went.at(-1)).toBe(false);
   expect(room.isFull('shop')).toBe(true);
   expect(room.isFull('bank')).toBe(false);
+});
+
+test('the results of a run count beside what they say, and a run with little of it goes on after a restart all the same', () => {
+  const room = createAnswerRoom(OF_RUN, OF_RUN, () => null);
+  const run = runBelow(null);
+  for (let at = 0; at < 800; at++) {
+    run.results.set(`each/${at}`, view('yes'));
+    room.note(run, `each/${at}`);
+  }
+  expect(room.isFull('shop')).toBe(true);
+  expect(room.isFull('bank')).toBe(false);
+  const small = runBelow(null);
+  for (const name of ['a', 'b', 'c']) small.results.set(name, view('yes'));
+  expect(room.restore(small)).toBe(true);
+  room.drop(run);
+  room.drop(small);
+  expect(room.isFull('shop')).toBe(false);
 });

@@ -19,6 +19,9 @@ const NO_ROOM = failure(
 /** Answers of so many bytes always have room, above all what people decide. */
 const SMALL = 1024;
 
+/** Of a result beside what it says, in bytes. */
+const RESULT_BYTES = 512;
+
 /** What steps answered, as runs hold it until they end. */
 export interface AnswerRoom {
   /** Before an answer is weighed, when it is not compressed yet; why it has no room, or null. */
@@ -50,12 +53,12 @@ export function createAnswerRoom(ofRun: number, ofOperator: number, dailyBytes: 
     },
     note: (run, stepName) => {
       const view = run.results.get(stepName);
-      if (view) keep(run, stepName, viewBytes(view));
+      if (view) keep(run, stepName, RESULT_BYTES + viewBytes(view));
     },
     restore: (run) => {
       const size = run.results.values().reduce((sum, view) => sum + viewBytes(view), 0);
       if (size > SMALL && !shares.fits(run, size)) return false;
-      for (const [name, view] of run.results) keep(run, name, viewBytes(view));
+      for (const [name, view] of run.results) keep(run, name, RESULT_BYTES + viewBytes(view));
       return true;
     },
     drop: (run) => {
