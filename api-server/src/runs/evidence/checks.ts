@@ -52,7 +52,7 @@ export async function runChecks(deps: CheckDeps, begun: Begun, subject: Subject)
   const forbidden = deps.shell === null ? declared.find(({ type }) => type === 'shell') : undefined;
   if (forbidden)
     return { ok: false, aborted: `check ${forbidden.name} is a shell check and security.allow_shell_checks is false` };
-  const values = runValues(run, deps.now(), { ...begun.locals, ...answerValues(subject) });
+  const values = () => runValues(run, deps.now(), { ...begun.locals, ...answerValues(subject) });
   const checks = await Promise.all(
     declared.map(async (check) => {
       using _ = await enterCall(run, subject.signal);
@@ -67,7 +67,9 @@ export async function runChecks(deps: CheckDeps, begun: Begun, subject: Subject)
   return { ok: true, checks };
 }
 
-interface CheckScope extends Pick<Rendering, 'values' | 'missing' | 'owner'> {
+interface CheckScope extends Pick<Rendering, 'missing' | 'owner'> {
+  /** Made where they are read: nothing holds them while a check waits. */
+  values(): Rendering['values'];
   run: ActiveRun;
   signal: AbortSignal;
 }
@@ -118,7 +120,7 @@ async function weigh(
     await templates.turn(run);
     using parsed = prompts.hold(run, { raw: null, sends: VALUE_SIZE * valuesIn(text) });
     if (parsed.refused) return noRoom(parsed.refused);
-    return await templates.evaluate(expect, { ...values, ...read() }, owner);
+    return await templates.evaluate(expect, { ...values(), ...read() }, owner);
   });
 }
 
@@ -127,13 +129,11 @@ const noRoom = ({ message }: Failure): ComputeLimit => computeLimit(`there is no
 const cut = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
 async function observe(deps: CheckDeps, check: Check, scope: CheckScope): Promise<Seen> {
-  const { values, missing, owner, run, signal } = scope;
-  const { templates, env } = deps;
-  const rendering: Rendering = { templates, env, values, missing, owner, room: textRoom() };
-  if (check.type === 'webhook') return observeUrl(deps, check, { rendering, run, signal });
-  const given = await renderJson(check.env, { ...rendering, field: 'env', env: noEnv(env) });
+  if (check.type === 'webhook') return observeUrl(deps, check, scope);
+  const given = await renderJson(check.env, { ...renderingOf(deps, scope), field: 'env', env: noEnv(deps.env) });
   if (!given.ok) return given;
   if (!deps.shell) return failure('shell_not_allowed', 'shell checks are not allowed');
+  const { signal } = scope;
   const result = await deps.shell({ run: check.run, env: given.value as Record<string, string>, signal });
   if (!result.ok) return result;
   const { exitCode, stdout, stderr } = result;
@@ -145,15 +145,20 @@ async function observe(deps: CheckDeps, check: Check, scope: CheckScope): Promis
   };
 }
 
+function renderingOf({ templates, env }: CheckDeps, { values, missing, owner }: CheckScope): Rendering {
+  return { templates, env, values: values(), missing, owner, room: textRoom() };
+}
+
 /** In a shell check's `env`, `${NAME}` is the shell's business, not the operator's. */
 const noEnv = ({ mask }: PipelineEnv): PipelineEnv => ({ mask, valueOf: () => undefined, verbatim: true });
 
 async function observeUrl(
   deps: CheckDeps,
   check: Extract<Check, { type: 'webhook' }>,
-  { rendering, run, signal }: { rendering: Rendering; run: ActiveRun; signal: AbortSignal },
+  scope: CheckScope,
 ): Promise<Seen> {
-  const request = await oneAtATime(run, () => renderRequest(check, rendering));
+  const { run, signal } = scope;
+  const request = await oneAtATime(run, () => renderRequest(check, renderingOf(deps, scope)));
   if (!request.ok) return request;
   using held = deps.prompts.hold(run, { raw: null, sends: charsOf(request.value) });
   if (held.refused) return held.refused;

@@ -54,7 +54,7 @@ export async function ground(deps: OpinionDeps, begun: Begun, subject: Subject):
 /** What the judge is asked, and what of it the judge could compare the answer with. */
 async function question(deps: OpinionDeps, begun: Begun, { prompt_template: template }: Grounding, subject: Subject) {
   const material = materialOf(subject);
-  const values = runValues(begun.run, deps.now(), { ...begun.locals, ...answerValues(subject), material });
+  const values = () => runValues(begun.run, deps.now(), { ...begun.locals, ...answerValues(subject), material });
   const own = { part: 'grounding' as const, template, values };
   const input = await renderOr(deps.templates, begun, own, () => builtIn(subject, material));
   return { input, sources: sourcesOf(subject, input.includes(material) ? material : null) };

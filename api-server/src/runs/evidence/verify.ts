@@ -43,7 +43,7 @@ export async function verify(deps: OpinionDeps, begun: Begun, subject: Subject):
   const { step, run, name } = begun;
   const verifier = 'verifier' in step ? step.verifier : undefined;
   if (!verifier || subject.answer.confidence === null) return null;
-  const values = runValues(run, deps.now(), { ...begun.locals, ...answerValues(subject) });
+  const values = () => runValues(run, deps.now(), { ...begun.locals, ...answerValues(subject) });
   if (!(await holds(deps, begun, verifier, values))) return null;
   const own = { part: 'verifier' as const, template: verifier.prompt_template, values };
   const input = await oneAtATime(run, () => renderOr(deps.templates, begun, own, () => builtIn(verifier, subject)));
@@ -76,10 +76,10 @@ async function holds(
   deps: OpinionDeps,
   { run, name }: Begun,
   verifier: Verifier,
-  values: Record<string, unknown>,
+  values: OwnPrompt['values'],
 ): Promise<boolean> {
   if (verifier.when === undefined) return true;
-  const result = await deps.templates.evaluate(verifier.when, values, ownerOf(run));
+  const result = await deps.templates.evaluate(verifier.when, values(), ownerOf(run));
   if (result.ok) return result.value === true;
   // Evidence that cannot be ruled out is gathered.
   const why = `${result.msg}, in ${verifier.when}`;
@@ -90,7 +90,8 @@ async function holds(
 interface OwnPrompt {
   part: 'verifier' | 'grounding';
   template: string | undefined;
-  values: Record<string, unknown>;
+  /** Made where they are read: many wait for their turn, and then for a second agent. */
+  values(): Record<string, unknown>;
 }
 
 /** The author's prompt for a second agent; the built-in one where there is none, or, with an event, where it fails or is too large. */
@@ -101,7 +102,7 @@ export async function renderOr(
   builtInPrompt: () => string,
 ): Promise<string> {
   if (template === undefined) return builtInPrompt();
-  const rendered = await templates.render(template, values, ownerOf(begun.run));
+  const rendered = await templates.render(template, values(), ownerOf(begun.run));
   if (!rendered.ok || Buffer.byteLength(rendered.text) > MAX_PROMPT_BYTES) {
     const why = rendered.ok ? `the rendered prompt is larger than ${MAX_PROMPT_BYTES} bytes` : rendered.msg;
     const message = `${part}.prompt_template: ${why}; the built-in prompt is used`;

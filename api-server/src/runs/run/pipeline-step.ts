@@ -58,17 +58,16 @@ async function renderContext(
   { run, name, locals }: StepContext,
   step: AnyPipelineStep,
 ): Promise<{ ok: true; value: SubContext } | Failure> {
-  const values = runValues(run, deps.now(), locals);
-  const rendering = {
+  const rendering = () => ({
     templates: deps.templates,
     env: NO_ENV,
-    values,
+    values: runValues(run, deps.now(), locals),
     owner: ownerOf(run),
     room: textRoom(),
     field: 'context',
     missing: noteMissing('the context', { run, name }),
-  };
-  const rendered = await oneAtATime(run, () => renderJson(step.context ?? {}, rendering));
+  });
+  const rendered = await oneAtATime(run, () => renderJson(step.context ?? {}, rendering()));
   if (!rendered.ok) return rendered;
   const value = rendered.value as SubContext;
   return refuseTeam(value) ?? { ok: true, value };

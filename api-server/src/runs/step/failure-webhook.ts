@@ -60,14 +60,14 @@ async function renderHook(deps: FailureWebhookDeps, { run, step, name, locals }:
   const hook = typeof step.on_failure === 'string' ? undefined : step.on_failure.webhook;
   if (!hook) return null;
   const said = { run_id: run.id, pipeline: run.pipeline.name, step_name: name, error };
-  const rendering: Rendering = {
+  const rendering = (): Rendering => ({
     ...deps,
     values: runValues(run, deps.now(), { ...locals, error }),
     owner: ownerOf(run),
     room: textRoom(),
     missing: noteMissing('on_failure.webhook', { run, name }),
-  };
-  return oneAtATime(run, () => renderRequest({ ...hook, method: 'POST' }, rendering, said));
+  });
+  return oneAtATime(run, () => renderRequest({ ...hook, method: 'POST' }, rendering(), said));
 }
 
 function notCalled(journal: StepContext['run']['journal'], name: string, { message }: Failure): null {

@@ -3,7 +3,7 @@ import { authorOf } from '../state/active-run.ts';
 import { failure, type HttpCall, type AuthorHttp, type HttpReply } from '../state/executor.ts';
 import { noteMissing, refuseBlanks } from '../prompt/blanks.ts';
 import { oneAtATime } from '../prompt/one-at-a-time.ts';
-import { type PipelineEnv, textRoom } from '../prompt/rendering.ts';
+import { type PipelineEnv, type Rendering, textRoom } from '../prompt/rendering.ts';
 import { charsOf, parseBody, renderRequest } from '../prompt/request.ts';
 import { runValues } from '../prompt/run-values.ts';
 import {
@@ -33,11 +33,7 @@ export function webhookStep(deps: WebhookStepDeps): StepKind {
   return {
     prepare: async (ctx) => {
       const step = ctx.step as Extract<AnyStep, { executor: 'webhook' }>;
-      const values = runValues(ctx.run, deps.now(), ctx.locals);
-      const missing = noteMissing('the request', ctx);
-      const { templates, env } = deps;
-      const rendering = { templates, env, values, missing, owner: ownerOf(ctx.run), room: textRoom() };
-      const request = await oneAtATime(ctx.run, () => renderRequest(step, rendering));
+      const request = await oneAtATime(ctx.run, () => renderRequest(step, renderingOf(deps, ctx)));
       if (!request.ok) return request;
       const refused = refuseBlanks(ctx);
       if (refused) return refused;
@@ -51,6 +47,19 @@ export function webhookStep(deps: WebhookStepDeps): StepKind {
         perform: (attempt) => send(deps, { ...request.value, ...authorOf(ctx.run) }, { attempt, run: ctx.run }),
       };
     },
+  };
+}
+
+/** A function of its own: nothing holds the values while the server does not answer. */
+function renderingOf({ templates, env, now }: WebhookStepDeps, ctx: StepContext): Rendering {
+  const values = runValues(ctx.run, now(), ctx.locals);
+  return {
+    templates,
+    env,
+    values,
+    missing: noteMissing('the request', ctx),
+    owner: ownerOf(ctx.run),
+    room: textRoom(),
   };
 }
 
