@@ -59,21 +59,19 @@ export class RunQueue {
     return this.approvals;
   }
 
-  /**
-   * Counts an approval until `done`. At the limit the run keeps its slot, so that the number of unfinished runs is bounded; a bounded
-   * share meets its own limit before, so that its approvals do not make others keep theirs.
-   */
-  waitForApproval(share: Share): { givesBack: boolean; done: () => void } {
-    const givesBack = hasRoom(this.resting, this.maxWaitingApprovals, share);
-    const rested = givesBack ? this.resting.add(share.key) : () => {};
+  /** Counts an approval until the answer is called, once. */
+  waitForApproval(): () => void {
     this.approvals += 1;
-    return {
-      givesBack,
-      done: () => {
-        this.approvals -= 1;
-        rested();
-      },
-    };
+    return () => (this.approvals -= 1);
+  }
+
+  /**
+   * The place of a run that gives its slot back while it waits for approvals; answers what gives the place back, once. Null at the
+   * limit: the run keeps its slot, so that the number of unfinished runs is bounded. A bounded share meets its own limit before, so
+   * that its approvals do not make others keep theirs.
+   */
+  rest(share: Share): (() => void) | null {
+    return hasRoom(this.resting, this.maxWaitingApprovals, share) ? this.resting.add(share.key) : null;
   }
 
   /** Null when the queue is full. `onPosition` is called with every later position except 0. */

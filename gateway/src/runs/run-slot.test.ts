@@ -80,3 +80,68 @@ test('a run that is cancelled while it waits holds nothing', async () => {
   slot.end();
   expect([queue.active(), queue.waitingApprovals(), queue.queued()]).toEqual([0, 0, 0]);
 });
+
+test('while a run waits for an approval its other work takes the slot again, in its turn', async () => {
+  const queue = new RunQueue(LIMITS);
+  const first = await running(queue);
+  const { wait, resolve } = decision();
+  const approved = first.duringApproval(wait);
+  const second = await running(queue);
+  const done: string[] = [];
+  const work = first.working(async () => void done.push(`work in ${queue.active()} slot`));
+  await expect.poll(() => queue.queued()).toBe(1);
+  expect([done, first.state()]).toEqual([[], 'queued']);
+  second.end();
+  await work;
+  expect(done).toEqual(['work in 1 slot']);
+  expect([queue.active(), first.state()]).toEqual([0, 'approval']);
+  resolve('yes');
+  expect(await approved).toBe('yes');
+  expect([queue.active(), first.state()]).toEqual([1, 'active']);
+});
+
+test('a run whose other work goes on keeps its slot when it asks', async () => {
+  const queue = new RunQueue(LIMITS);
+  const slot = await running(queue);
+  const [question, work] = [decision(), decision()];
+  const working = slot.working(work.wait);
+  const asked = slot.duringApproval(question.wait);
+  expect(queue.active()).toBe(1);
+  work.resolve('done');
+  await working;
+  expect([queue.active(), slot.state()]).toEqual([0, 'approval']);
+  question.resolve('yes');
+  await asked;
+  slot.end();
+  expect(queue.active()).toBe(0);
+});
+
+test('a run with several questions takes one place of those that wait for approvals', async () => {
+  const queue = new RunQueue({ ...LIMITS, maxWaitingApprovals: 2 });
+  const questions = [1, 2, 3].map(() => decision());
+  const first = await running(queue);
+  const all = questions.map(({ wait }) => first.duringApproval(wait));
+  const other = decision();
+  const second = (await running(queue)).duringApproval(other.wait);
+  expect([queue.active(), queue.waitingApprovals()]).toEqual([0, 4]);
+  for (const { resolve } of [...questions, other]) resolve('yes');
+  first.end();
+  await Promise.all([...all, second]);
+});
+
+test('work of a run that is cancelled before it has a slot is not done', async () => {
+  const queue = new RunQueue(LIMITS);
+  const abort = new AbortController();
+  const first = await running(queue, abort.signal);
+  const { wait, reject } = decision();
+  const asked = first.duringApproval(wait);
+  const second = await running(queue);
+  const work = first.working(() => Promise.resolve('done'));
+  abort.abort(new Error('cancelled'));
+  reject(new Error('cancelled'));
+  await expect(work).rejects.toThrow('cancelled');
+  await expect(asked).rejects.toThrow('cancelled');
+  first.end();
+  second.end();
+  expect([queue.active(), queue.queued()]).toEqual([0, 0]);
+});

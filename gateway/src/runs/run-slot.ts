@@ -1,13 +1,20 @@
 import type { RunQueue, Ticket } from './run-queue.ts';
 import type { Share } from './share.ts';
 
-/** The slot of one run. While the run waits for approvals it gives the slot back, and takes one again after a decision. */
+/**
+ * The slot of one run. While the run waits for approvals, and nothing else is known to go on in it, it gives the slot back, and takes
+ * one again after a decision.
+ */
 export class RunSlot {
   private readonly queue: RunQueue;
   private readonly share: Share;
   private readonly signal: AbortSignal;
   private ticket: Ticket | null;
   private taking: Promise<void> | null = null;
+  /** Gives back the place of a run without a slot. */
+  private rested: (() => void) | null = null;
+  private questions = 0;
+  private works = 0;
   private wasGiven = false;
   private ended = false;
 
@@ -32,16 +39,44 @@ export class RunSlot {
 
   /** Resolves with the decision once the run has a slot again. Rejects when the run's signal aborts. */
   async duringApproval<Decision>(decide: () => Promise<Decision>): Promise<Decision> {
-    const waiting = this.queue.waitForApproval(this.share);
-    if (waiting.givesBack) this.giveBack();
-    const decision = await decide().finally(waiting.done);
+    const answered = this.queue.waitForApproval();
+    this.questions += 1;
+    this.rest();
+    const decision = await decide().finally(() => {
+      answered();
+      this.questions -= 1;
+    });
     await this.takeAgain();
     return decision;
   }
 
+  /** Does the work in a slot, which the run does not give back meanwhile. Rejects when the run's signal aborts before. */
+  async working<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.works += 1;
+    try {
+      await this.takeAgain();
+      return await work();
+    } finally {
+      this.works -= 1;
+      this.rest();
+    }
+  }
+
   end(): void {
     this.ended = true;
+    this.wake();
     this.giveBack();
+  }
+
+  private rest(): void {
+    if (this.questions === 0 || this.works > 0 || !this.ticket) return;
+    this.rested = this.queue.rest(this.share);
+    if (this.rested) this.giveBack();
+  }
+
+  private wake(): void {
+    this.rested?.();
+    this.rested = null;
   }
 
   private giveBack(): void {
@@ -51,6 +86,7 @@ export class RunSlot {
 
   private takeAgain(): Promise<void> {
     if (this.ticket) return Promise.resolve();
+    this.wake();
     this.taking ??= this.take().finally(() => (this.taking = null));
     return this.taking;
   }

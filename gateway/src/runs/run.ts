@@ -178,6 +178,11 @@ export class Run {
     return { ...decision, approved: false, comment: OTHER_INPUT };
   }
 
+  /** Work of the run for which it has a slot, also while it waits for an approval. */
+  working<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.slot ? this.slot.working(work) : work();
+  }
+
   /** The approver takes the same id for the same question, and some models use an id for several calls. */
   private unused(callId: string): string {
     const id = this.askedAbout.has(callId) ? randomUUID() : callId;
