@@ -56,6 +56,7 @@ export const TraceEntry = z.looseObject({
   result: Text.optional(),
   is_error: z.boolean().optional(),
   reason: Text.nullable().optional(),
+  left_out: Count.optional().describe('Further entries of this type and tool that had no place'),
 });
 export type TraceEntry = z.infer<typeof TraceEntry>;
 
@@ -68,6 +69,12 @@ const Trace = z
   .catch([])
   .default([])
   .transform((entries) => entries.filter((entry) => typeof entry === 'object' && entry !== null) as TraceEntry[]);
+
+const TraceCut = z
+  .boolean()
+  .optional()
+  .catch(undefined)
+  .describe('The trace lacks entries, or inputs and results of some');
 
 /** What was wrong with a run beside its answer, such as tools that were not available; one sentence each. */
 const Warnings = z.array(Text.max(500)).max(20).catch([]).default([]);
@@ -83,6 +90,7 @@ export const AgentRunSpent = z.looseObject({
   iterations: Count.catch(0).default(0),
   tool_calls: Count.catch(0).default(0),
   trace: Trace,
+  trace_cut: TraceCut,
   warnings: Warnings,
 });
 export type AgentRunSpent = z.infer<typeof AgentRunSpent>;
@@ -104,6 +112,7 @@ export const AgentRunResult = z.looseObject({
   iterations: Count.default(1),
   tool_calls: Count.default(0),
   trace: Trace,
+  trace_cut: TraceCut,
   warnings: Warnings,
 });
 export type AgentRunResult = z.infer<typeof AgentRunResult>;

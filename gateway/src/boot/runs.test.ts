@@ -1,6 +1,6 @@
 import { Agent } from '@signalbox/crds';
 import { expect, test } from 'vitest';
-import { openRuns } from './runs.ts';
+import { openDoor, openRuns } from './runs.ts';
 
 const AGENT = { name: 'far', version: '1', config: Agent.parse({ name: 'far', model: 'm' }), soul: '' };
 
@@ -30,4 +30,22 @@ test('a run in a pod for which the gateway holds too much is stopped, as one tha
   const submitted = await runs.submit({ agent: 'far', input: 'go' }, watcher);
   const { json } = await (submitted.ok ? submitted.run.finished : expect.unreachable('the run was refused'));
   expect(JSON.parse(json)).toMatchObject({ data: { type: 'max_iterations' } });
+});
+
+test('each call of a tool is counted and logged; what a pod says of itself is counted', () => {
+  const logged: object[] = [];
+  const counted: object[] = [];
+  const stages = {
+    config: { limits: { tool_timeout_seconds: 1, tool_result_max_chars: 1 } },
+    policy: {},
+    tools: { servers: { call: () => {} } },
+    metrics: { toolCall: (call: object) => counted.push(call) },
+    log: { info: (fields: object) => logged.push(fields) },
+  };
+  const { onCall } = openDoor(stages as unknown as Parameters<typeof openDoor>[0]);
+  const call = { server: 'k8s', tool: 'restart', agent: 'far', outcome: 'ok' as const, seconds: 1 };
+  onCall({ ...call, run_id: 'run-1' });
+  onCall({ ...call, run_id: null });
+  expect(logged).toEqual([{ ...call, run_id: 'run-1' }]);
+  expect(counted).toHaveLength(2);
 });

@@ -11,11 +11,16 @@ export function openDoor({
   policy,
   tools,
   metrics,
-}: Pick<Stages, 'config' | 'policy' | 'tools' | 'metrics'>): Door {
+  log,
+}: Pick<Stages, 'config' | 'policy' | 'tools' | 'metrics' | 'log'>): Door {
   return {
     decide: policy.decide,
     call: tracedCall(tools.servers.call.bind(tools.servers)),
-    onCall: (call) => metrics.toolCall(call),
+    onCall: (call) => {
+      metrics.toolCall(call);
+      // What a pod says of itself it could say without end.
+      if (call.run_id !== null) log.info(call, 'tool call');
+    },
     toolTimeoutMs: limits.tool_timeout_seconds * 1000,
     resultMaxChars: limits.tool_result_max_chars,
   };

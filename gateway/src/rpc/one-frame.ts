@@ -1,4 +1,5 @@
-import { type RpcError, rpcError, type RpcId, valuesIn } from '@signalbox/crds';
+import { type RpcError, rpcError, type RpcId, type TraceEntry, valuesIn } from '@signalbox/crds';
+import { bareEntry } from '../runs/trace.ts';
 
 /** `json` is an encoded result, or error. */
 export type RpcReply = { ok: true; result: unknown } | EncodedReply | { ok: false; error: RpcError };
@@ -22,15 +23,16 @@ function encoded(reply: RpcReply): EncodedReply {
   return { ok: reply.ok, json: JSON.stringify(reply.ok ? reply.result : reply.error) };
 }
 
-/** A reply that fits a frame: the trace of a larger one is left out first. */
+/** A reply that fits a frame: the inputs and results in the trace of a larger one are left out first, then its answer. */
 export function encodeReply(id: RpcId, reply: RpcReply, limits: FrameLimits): string {
   const whole = encoded(reply);
   const { ok, json } = whole;
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${ok ? 'result' : 'error'}":`;
   if (isOneReply(head, whole, limits)) return `${head}${json}}`;
-  const cut = JSON.stringify({ jsonrpc: '2.0', id, ...withoutTrace(ok, json) });
-  if (isOneFrame(cut, limits)) return cut;
-  return JSON.stringify({ jsonrpc: '2.0', id, error: rpcError('output_invalid', `the answer ${unfit(limits)}`) });
+  const texts = shorter(ok, json, `the answer ${unfit(limits)}`).map((one) =>
+    JSON.stringify({ jsonrpc: '2.0', id, ...one }),
+  );
+  return texts.find((text, at) => at === texts.length - 1 || isOneFrame(text, limits)) ?? '';
 }
 
 /** Measures an answer only where its length leaves a doubt, and once: many may wait for it. */
@@ -45,12 +47,25 @@ function isOneReply(head: string, reply: EncodedReply, { maxFrameBytes, maxFrame
   return Buffer.byteLength(head) + size.bytes < maxFrameBytes && valuesIn(head) + size.values <= maxFrameValues;
 }
 
-function withoutTrace(ok: boolean, json: string) {
-  const cut = { trace: [], trace_cut: true };
-  if (ok) return { result: { ...(JSON.parse(json) as object), ...cut } };
-  const error = JSON.parse(json) as RpcError;
-  return { error: { ...error, data: { ...error.data, ...cut } } };
+interface Said {
+  trace?: TraceEntry[];
+  [field: string]: unknown;
 }
+
+/** What stands in the place of a reply, the longest first: without its inputs and results, what was used and done, that it does not fit. */
+function shorter(ok: boolean, json: string, message: string): object[] {
+  const whole = JSON.parse(json) as Said & RpcError;
+  const bare = withBareTrace(ok ? whole : { ...whole.data });
+  const { text: _, output: __, status: ___, stop_reason: ____, ...spent } = bare;
+  return [
+    ok ? { result: bare } : { error: { ...whole, data: bare } },
+    { error: rpcError('output_invalid', message, spent) },
+    { error: rpcError('output_invalid', message) },
+  ];
+}
+
+const withBareTrace = ({ trace, ...said }: Said): Said =>
+  trace ? { ...said, trace: trace.map(bareEntry), trace_cut: true } : said;
 
 /** Counts only where the length in characters leaves a doubt. */
 export function isOneFrame(text: string, limits: FrameLimits): boolean {

@@ -245,10 +245,11 @@ class AgentRun {
     if (indexInTurn >= MAX_CALLS_PER_TURN)
       return { text: `at most ${MAX_CALLS_PER_TURN} tool calls in one turn`, isError: true };
     this.toolCalls += 1;
-    const { agent, offer, signal, emit, span } = this.job;
+    const { runId, agent, offer, signal, emit, span } = this.job;
     const id = call.toolCallId.slice(0, MAX_CALL_ID_CHARS);
     const requested: RequestedCall = { id, name: call.toolName, input: call.input };
-    return callTool(requested, { agent: agent.name, offer, signal, emit, span, trace: this.trace }, this.deps.door);
+    const context = { runId, agent: agent.name, offer, signal, emit, span, trace: this.trace };
+    return callTool(requested, context, this.deps.door);
   }
 
   private complete(text: string, finish: string, output: Record<string, unknown> | null): RunOutcome {
@@ -270,6 +271,7 @@ class AgentRun {
       iterations: this.iterations,
       tool_calls: this.toolCalls,
       trace: this.trace.entries(),
+      ...(this.trace.wasCut && { trace_cut: true }),
       warnings: this.job.offer.warnings,
       model: this.answeredBy?.model ?? null,
       provider: this.answeredBy?.provider ?? null,

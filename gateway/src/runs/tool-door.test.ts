@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createCompute } from '@signalbox/crds/process/compute';
 import { compilePolicy, type PolicyDefinition } from '../policy/policy.ts';
-import { callTool, type DoorContext, type DoorDeps } from './tool-door.ts';
+import type { RunEvent } from './run-event.ts';
+import { callTool, type CountedCall, type DoorContext, type DoorDeps } from './tool-door.ts';
 import { offerTools, type OfferableTool } from './tool-offer.ts';
 import { carryOn } from '../observability/span.ts';
 import { Trace } from './trace.ts';
@@ -31,6 +32,7 @@ function door(
   if (!policy.ok) throw new Error(policy.message);
   const reached: string[] = [];
   const asked: string[] = [];
+  const counted: CountedCall[] = [];
   const deps: DoorDeps = {
     decide: policy.decide,
     call: (server, tool) => {
@@ -41,20 +43,26 @@ function door(
       asked.push(tool);
       return Promise.resolve({ approved });
     },
-    onCall: () => {},
+    onCall: (call) => void counted.push(call),
     toolTimeoutMs: 1000,
     resultMaxChars: 1000,
   };
   const offer = offerTools(agent, TOOLS);
+  const told: RunEvent[] = [];
+  const trace = new Trace(100);
   const context: DoorContext = {
+    runId: 'run-1',
     agent: 'a',
     offer,
     signal: new AbortController().signal,
     span: carryOn('', {}, undefined),
-    emit: () => {},
-    trace: new Trace(100),
+    emit: (event) => void told.push(event),
+    trace,
   };
   return {
+    told,
+    trace,
+    counted,
     reached,
     asked,
     offer,
@@ -156,4 +164,29 @@ test('two tools whose names fold to one are offered under two names', () => {
   const { byName } = offerTools({ tools: ['k8s'], require_approval: [], read_only: false }, twins);
   expect([...byName.values()].map(({ tool }) => tool)).toEqual(['read.x', 'read x', 'read_x']);
   for (const name of byName.keys()) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+});
+
+test.each([
+  ['a tool that is not offered', 'k8s__drop', '{}', { server: '?', tool: 'k8s__drop' }, []],
+  ['arguments that are no object', 'k8s__exec', '[1]', { server: 'k8s', tool: 'exec' }, ['denied']],
+  ['arguments that are no JSON', 'k8s__exec', '{', { server: 'k8s', tool: 'exec' }, ['denied']],
+])('a call with %s is told and in the trace', async (_, name, input, fields, outcomes) => {
+  const { told, trace, counted, reached, call } = door({ default: 'allow', rules: [] });
+  expect(await call(name, input)).toMatchObject({ isError: true });
+  expect(told).toMatchObject([{ event: 'tool_denied', call_id: '1', ...fields }]);
+  expect(trace.entries()).toMatchObject([{ type: 'tool_denied', call_id: '1', ...fields }]);
+  expect(counted.map(({ outcome }) => outcome)).toEqual(outcomes);
+  expect(reached).toEqual([]);
+});
+
+test('of each call is said whose it was and how it ended', async () => {
+  const { counted, call } = door(DENY_DELETE);
+  await call('k8s__get_pod');
+  await call('k8s__delete_pod');
+  const of = { run_id: 'run-1', agent: 'a', server: 'k8s' };
+  expect(counted).toMatchObject([
+    { ...of, tool: 'get_pod', outcome: 'ok' },
+    { ...of, tool: 'delete_pod', outcome: 'denied' },
+  ]);
+  expect(JSON.stringify(counted)).not.toContain('input');
 });

@@ -6,7 +6,10 @@ import { wasCancelled } from './run-outcome.ts';
 import type { RunSpan } from '../observability/span.ts';
 import { parseToolInput } from './tool-input.ts';
 import type { OfferedTool, ToolOffer } from './tool-offer.ts';
-import type { Trace } from './trace.ts';
+import { NO_SERVER, type Trace } from './trace.ts';
+
+export const NO_OBJECT = 'the arguments must be a JSON object';
+export const NO_TOOL = 'the agent has no such tool';
 
 /** A call as a model wrote it. */
 export interface RequestedCall {
@@ -30,6 +33,16 @@ export interface ApprovalRequest {
   reason: string | null;
 }
 
+export interface CountedCall {
+  /** Null where a pod says that it made the call. */
+  run_id: string | null;
+  server: string;
+  tool: string;
+  agent: string;
+  outcome: ToolOutcome['kind'] | 'denied' | 'cancelled';
+  seconds: number;
+}
+
 export interface DoorDeps {
   decide: (call: PolicyCall & { callId: string }) => PolicyDecision | Promise<PolicyDecision>;
   call: (
@@ -40,18 +53,13 @@ export interface DoorDeps {
   ) => Promise<ToolOutcome>;
   /** Asks a human over the connection of the run; rejects when `signal` aborts. */
   requestApproval: (request: ApprovalRequest, signal: AbortSignal) => Promise<ToolApprovalResult>;
-  onCall: (call: {
-    server: string;
-    tool: string;
-    agent: string;
-    outcome: ToolOutcome['kind'] | 'denied' | 'cancelled';
-    seconds: number;
-  }) => void;
+  onCall: (call: CountedCall) => void;
   toolTimeoutMs: number;
   resultMaxChars: number;
 }
 
 export interface DoorContext {
+  runId: string;
   agent: string;
   offer: ToolOffer;
   signal: AbortSignal;
@@ -66,28 +74,35 @@ export interface DoorContext {
  */
 export async function callTool(requested: RequestedCall, context: DoorContext, deps: DoorDeps): Promise<ToolAnswer> {
   const offered = context.offer.byName.get(requested.name);
-  if (!offered) return { text: `there is no tool "${requested.name.slice(0, 100)}"`, isError: true };
+  if (!offered) {
+    const name = requested.name.slice(0, 100);
+    recordDenial({ call_id: requested.id, server: NO_SERVER, tool: name }, NO_TOOL, context, deps);
+    return { text: `there is no tool "${name}"`, isError: true };
+  }
   const input = parseToolInput(requested.input);
-  if (!input) return { text: 'the arguments must be a JSON object', isError: true };
   const { server, tool } = offered;
   const fields = { call_id: requested.id, server, tool };
-  const asked = { server, tool, agent: context.agent, input: JSON.stringify(input) };
+  const asked = { server, tool, agent: context.agent, input: input ? JSON.stringify(input) : requested.input };
   const decision = await deps.decide({ ...asked, callId: requested.id });
   if (decision.action === 'deny') return deny(fields, decision.reason ?? 'denied by the tool policy', context, deps);
+  if (!input) return deny(fields, NO_OBJECT, context, deps);
   if (decision.action === 'require_approval' || offered.needsApproval) {
-    const refused = await askHuman({ ...fields, input, reason: decision.reason }, context, deps);
+    const refused = refusalOf(await askHuman({ ...fields, input, reason: decision.reason }, context, deps));
     if (refused !== null) return deny(fields, refused, context, deps);
   }
-  return dispatch({ ...fields, input }, context, deps);
+  const { kind, text } = await dispatch({ ...fields, input }, context, deps);
+  return { text, isError: kind !== 'ok' };
 }
 
-type CallFields = { call_id: string } & Pick<OfferedTool, 'server' | 'tool'>;
+export type CallFields = { call_id: string } & Pick<OfferedTool, 'server' | 'tool'>;
+type Recording = Omit<DoorContext, 'offer'>;
 
-async function dispatch(
+/** Makes a call that is allowed, and records it. */
+export async function dispatch(
   call: CallFields & { input: Record<string, unknown> },
-  context: DoorContext,
-  deps: DoorDeps,
-): Promise<ToolAnswer> {
+  context: Recording,
+  deps: Pick<DoorDeps, 'call' | 'onCall' | 'toolTimeoutMs' | 'resultMaxChars'>,
+): Promise<ToolOutcome> {
   const { input, ...fields } = call;
   context.emit({ event: 'tool_call', ...fields, input });
   const startedAt = new Date();
@@ -101,16 +116,15 @@ async function dispatch(
   });
   const durationMs = performance.now() - started;
   deps.onCall({
+    run_id: context.runId,
     server: call.server,
     tool: call.tool,
     agent: context.agent,
     outcome: wasCancelled(context.signal) ? 'cancelled' : outcome.kind,
     seconds: durationMs / 1000,
   });
-  context.signal.throwIfAborted();
   const isError = outcome.kind !== 'ok';
   const result = context.trace.cut(outcome.text);
-  context.emit({ event: 'tool_result', ...fields, is_error: isError, result, duration_ms: durationMs });
   context.trace.add({
     type: 'tool_call',
     started_at: startedAt.toISOString(),
@@ -122,12 +136,26 @@ async function dispatch(
     result,
     is_error: isError,
   });
-  return { text: cutText(outcome.text, deps.resultMaxChars), isError };
+  context.signal.throwIfAborted();
+  context.emit({ event: 'tool_result', ...fields, is_error: isError, result, duration_ms: durationMs });
+  return { ...outcome, text: cutText(outcome.text, deps.resultMaxChars) };
 }
 
 function deny(fields: CallFields, reason: string, context: DoorContext, deps: DoorDeps): ToolAnswer {
+  recordDenial(fields, reason, context, deps);
+  return { text: `this call is not allowed: ${reason}`, isError: true };
+}
+
+export function recordDenial(
+  fields: CallFields,
+  reason: string,
+  context: Recording,
+  deps: Pick<DoorDeps, 'onCall'>,
+): void {
   const { call_id, server, tool } = fields;
-  deps.onCall({ server, tool, agent: context.agent, outcome: 'denied', seconds: 0 });
+  const { runId: run_id, agent } = context;
+  // A model can invent names, and each would become a series.
+  if (server !== NO_SERVER) deps.onCall({ run_id, server, tool, agent, outcome: 'denied', seconds: 0 });
   context.emit({ event: 'tool_denied', ...fields, reason });
   context.trace.add({
     type: 'tool_denied',
@@ -138,11 +166,18 @@ function deny(fields: CallFields, reason: string, context: DoorContext, deps: Do
     tool,
     reason,
   });
-  return { text: `this call is not allowed: ${reason}`, isError: true };
 }
 
 /** Null when the call was approved, else why not. */
-async function askHuman(request: ApprovalRequest, context: DoorContext, deps: DoorDeps): Promise<string | null> {
+export const refusalOf = ({ approved, comment }: ToolApprovalResult): string | null =>
+  approved ? null : (comment ?? 'the approver rejected it');
+
+/** Asks people about a call, and records that. */
+export async function askHuman(
+  request: ApprovalRequest,
+  context: Recording,
+  deps: Pick<DoorDeps, 'requestApproval'>,
+): Promise<ToolApprovalResult> {
   const { input: _, reason: __, ...fields } = request;
   context.emit({ event: 'approval_requested', ...fields });
   const started = performance.now();
@@ -164,7 +199,7 @@ async function askHuman(request: ApprovalRequest, context: DoorContext, deps: Do
     is_error: !decision.approved,
     reason: decision.comment ?? null,
   });
-  return decision.approved ? null : (decision.comment ?? 'the approver rejected it');
+  return decision;
 }
 
 export function cutText(text: string, maxChars: number): string {

@@ -1,25 +1,56 @@
-import type { TraceEntry } from '@signalbox/crds';
+import { type TraceEntry, valuesIn } from '@signalbox/crds';
 
+/** An answer and its trace share a frame. */
+const MAX_BYTES = 512 * 1024;
+const MAX_VALUES = 25_000;
+/** With entries that have lost their input and result. */
+const MAX_BARE_BYTES = 768 * 1024;
+/** Of one such entry. */
+const BARE_BYTES = 4_000;
+const BARE_VALUES = 50;
 const MAX_ENTRIES = 500;
-const MAX_CHARS = 512 * 1024;
+/** Room that calls and model calls do not take. */
+const MAX_WITH_REFUSALS = 600;
+/** Room for the first entry of each tool. */
+const MAX_WITH_FIRSTS = 1_000;
+const REASON_CHARS = 200;
+const REFUSALS: ReadonlySet<string> = new Set(['tool_denied', 'approval']);
+
+/** The server of a call to a tool that no server offers; no real one has this name. */
+export const NO_SERVER = '?';
 
 /** What happened in a run, bounded: texts cut to what the caller asked for, the whole to what fits a frame. */
 export class Trace {
   /** Inputs as JSON texts: parsed, small objects take ten times as much, for as long as a run waits. */
   private readonly kept: TraceEntry[] = [];
+  /** The last kept entry of each type and tool. */
+  private readonly last = new Map<string, TraceEntry>();
   private readonly textMaxChars: number;
-  private chars = 0;
+  private bytes = 0;
+  private values = 0;
+  private isCut = false;
 
   constructor(textMaxChars: number) {
     this.textMaxChars = textMaxChars;
   }
 
+  /** Whether something of an entry, or an entry, is left out. */
+  get wasCut(): boolean {
+    return this.isCut;
+  }
+
+  /** What does not fit loses its input and result; without a place it is counted with the last one of its type and tool. */
   add(entry: TraceEntry): void {
-    if (this.kept.length >= MAX_ENTRIES || this.chars > MAX_CHARS) return;
-    const input = entry.input === undefined ? undefined : JSON.stringify(entry.input);
-    this.chars += 200 + (input?.length ?? 0) + (entry.result?.length ?? 0);
-    const fits = this.chars <= MAX_CHARS;
-    this.kept.push(fits ? { ...entry, input } : { ...entry, input: undefined, result: '[cut: the trace is full]' });
+    const key = keyOf(entry);
+    const last = this.last.get(key);
+    const kept = this.kept.length < placesFor(entry, last) ? (this.whole(entry) ?? this.bare(entry)) : null;
+    if (kept) {
+      this.kept.push(kept);
+      this.last.set(key, kept);
+      return;
+    }
+    this.isCut = true;
+    if (last) last.left_out = (last.left_out ?? 0) + 1;
   }
 
   entries(): TraceEntry[] {
@@ -31,4 +62,44 @@ export class Trace {
   cut(text: string): string {
     return text.length <= this.textMaxChars ? text : `${text.slice(0, this.textMaxChars)}…`;
   }
+
+  private whole(entry: TraceEntry): TraceEntry | null {
+    const input = entry.input === undefined ? undefined : JSON.stringify(entry.input);
+    const rest = JSON.stringify({ ...entry, input: undefined });
+    const bytes = this.bytes + Buffer.byteLength(rest) + Buffer.byteLength(input ?? '');
+    if (bytes > MAX_BYTES) return null;
+    const values = this.values + valuesIn(rest) + valuesIn(input ?? '');
+    if (values > MAX_VALUES) return null;
+    this.bytes = bytes;
+    this.values = values;
+    return { ...entry, input };
+  }
+
+  private bare(entry: TraceEntry): TraceEntry | null {
+    const bare = bareEntry(entry);
+    const json = JSON.stringify(bare);
+    const size = Buffer.byteLength(json);
+    if (size > BARE_BYTES || valuesIn(json) > BARE_VALUES || this.bytes + size > MAX_BARE_BYTES) return null;
+    this.isCut = true;
+    this.bytes += size;
+    return bare;
+  }
+}
+
+/** Which call it was and how it ended, without what was said in it. */
+export function bareEntry({ input, result, reason, ...entry }: TraceEntry): TraceEntry {
+  return {
+    ...entry,
+    ...((input !== undefined || result !== undefined) && { result: '[cut: the trace is full]' }),
+    ...(typeof reason === 'string' && { reason: reason.slice(0, REASON_CHARS) }),
+  };
+}
+
+/** A model can invent names of tools: those count as one. */
+const keyOf = ({ type, server = '', tool = '' }: TraceEntry): string =>
+  server === NO_SERVER ? `${type} ${server}` : `${type} ${server}/${tool}`;
+
+function placesFor({ type }: TraceEntry, last: TraceEntry | undefined): number {
+  if (!last) return MAX_WITH_FIRSTS;
+  return REFUSALS.has(type) ? MAX_WITH_REFUSALS : MAX_ENTRIES;
 }
