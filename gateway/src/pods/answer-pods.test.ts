@@ -22,7 +22,7 @@ test('what is allowed is called', () =>
     expect(await ask('tool.authorize', call('get'))).toMatchObject({ action: 'allow' });
     expect(await ask('tool.call', call('get', '{"a":1}'))).toEqual({ kind: 'ok', text: 'call 1' });
     expect(reached).toEqual(['k8s/get {"a":1}']);
-    expect(counted).toEqual([{ server: 'k8s', outcome: 'ok' }]);
+    expect(counted).toEqual([{ run_id: 'run-1', server: 'k8s', outcome: 'ok' }]);
   }));
 
 test('a pod of another agent learns nothing of the run and can do nothing in it', () =>
@@ -241,8 +241,8 @@ test('calls in the pod are counted as its events say, of the servers that the ag
     const denied = { ...event, event: 'tool_denied', reason: 'no' };
     for (const server of ['beside', 'invented']) await ask('agent.event', { ...denied, server });
     expect(counted).toEqual([
-      { server: 'beside', outcome: 'ok' },
-      { server: 'beside', outcome: 'denied' },
+      { run_id: null, server: 'beside', outcome: 'ok' },
+      { run_id: null, server: 'beside', outcome: 'denied' },
     ]);
   }));
 

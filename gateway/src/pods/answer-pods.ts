@@ -5,7 +5,6 @@ import {
   type RpcRequest,
   serverOf,
   ToolApprovalParams,
-  type ToolApprovalResult,
   valuesIn,
 } from '@signalbox/crds';
 import type { AgentRecord } from '../agents/agent-record.ts';
@@ -16,24 +15,18 @@ import { modelCallOf } from '../runs/model-call.ts';
 import type { Run } from '../runs/run.ts';
 import { CHARS_OF_VALUE, type RunAgentDeps, type RunJob } from '../runs/run-agent.ts';
 import type { RunEvent } from '../runs/run-event.ts';
-import { RunAborted, type RunOutcome, wasCancelled } from '../runs/run-outcome.ts';
-import { cutText, type DoorDeps } from '../runs/tool-door.ts';
-import { parseToolInput } from '../runs/tool-input.ts';
+import { RunAborted, type RunOutcome } from '../runs/run-outcome.ts';
 import { isListed, isNameOf } from '../runs/tool-offer.ts';
 import { ASKS, AuthorizeAsk, GenerateAsk, ToolCallAsk } from '../runner/protocol.ts';
-import type { Generated } from '../models/generate.ts';
-import type { PolicyDecision } from '../policy/policy.ts';
-import type { ToolOutcome } from '../tools/tool.ts';
+import type { Generated, GenerateOptions } from '../models/generate.ts';
 import { CountedUse } from './counted-use.ts';
+import { HostedTools, type HostedToolsDeps } from './hosted-tools.ts';
 import { KeptAnswers } from './kept-answers.ts';
 import { podEvent } from './pod-event.ts';
-import { type CallName, questionKey, Questions } from './questions.ts';
+import { questionKey } from './questions.ts';
 
-export interface AnswerPodsDeps {
+export interface AnswerPodsDeps extends Omit<HostedToolsDeps, 'maxRefusals'> {
   generate: RunAgentDeps['generate'];
-  door: Omit<DoorDeps, 'requestApproval'>;
-  /** Whether a server runs in the gateway; the others run in the pod. */
-  livesHere: (server: string) => boolean;
   /** The operator's limit; an agent's own limit may only be lower. */
   maxIterations: number;
 }
@@ -49,7 +42,7 @@ interface Hosting {
 interface Hosted extends Hosting {
   use: CountedUse;
   answers: KeptAnswers;
-  questions: Questions;
+  tools: HostedTools;
   /** Requests that could not be read. */
   invalid: number;
 }
@@ -58,7 +51,6 @@ interface Hosted extends Hosting {
 type Method = (hosted: Hosted, params: unknown) => Promise<RpcReply> | RpcReply;
 const MAX_INVALID = 10;
 const OVER = 'the run is over';
-const NO_OBJECT = 'the arguments must be a JSON object';
 /** The events that the gateway itself emits for a run in a pod. */
 const OWN_EVENTS: ReadonlySet<string> = new Set([
   'accepted',
@@ -79,8 +71,11 @@ export class AnswerPods {
     this.deps = deps;
     this.methods = new Map<string, Method>([
       [ASKS.generate, once(GenerateAsk, (hosted, ask) => this.generate(hosted, ask))],
-      [ASKS.authorize, once(AuthorizeAsk, (hosted, ask) => Promise.resolve(this.authorize(hosted, ask)))],
-      [ASKS.call, once(ToolCallAsk, (hosted, ask) => this.callTool(hosted, ask))],
+      [ASKS.authorize, once(AuthorizeAsk, ({ tools }, ask) => tools.authorize(ask))],
+      [
+        ASKS.call,
+        once(ToolCallAsk, ({ use, run, tools }, ask) => use.callTool(() => run.working(() => tools.call(ask)))),
+      ],
       ['tool.request_approval', (hosted, params) => this.requestApproval(hosted, params)],
       ['agent.event', (hosted, params) => this.relay(hosted, params)],
     ]);
@@ -88,17 +83,18 @@ export class AnswerPods {
 
   /** While `work` goes on, pods of the job's agent may ask about this run. What it used is what was counted here. */
   async during(hosting: Hosting, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
-    const { job, onTalk } = hosting;
+    const { job, run, onTalk } = hosting;
     const use = new CountedUse(job.agent.config.limits, this.deps.maxIterations);
+    const tools = new HostedTools(job, run, { ...this.deps, maxRefusals: use.maxToolCalls });
     this.hosted.set(job.runId, {
       ...hosting,
       use,
       answers: new KeptAnswers(onTalk),
-      questions: new Questions(),
+      tools,
       invalid: 0,
     });
     try {
-      return use.putInto(await work());
+      return tools.putInto(use.putInto(await work()));
     } finally {
       this.hosted.delete(job.runId);
     }
@@ -119,20 +115,17 @@ export class AnswerPods {
     return handle(hosted, params);
   }
 
-  private async generate({ job, use }: Hosted, { call: { prompt, tools } }: GenerateAsk): Promise<Generated> {
+  private async generate({ job, run, use }: Hosted, { call: { prompt, tools } }: GenerateAsk): Promise<Generated> {
     const call = modelCallOf(job, { prompt, tools: this.toolsFor(job, tools) });
-    const generated = await use.generate(() =>
-      this.deps.generate(
-        { models: job.models, call },
-        {
-          signal: job.signal,
-          span: job.span,
-          onText: job.streamText ? (text) => job.emit({ event: 'text', text }) : undefined,
-          onRetry: (retry) => job.emit({ event: 'llm_retry', ...retry }),
-          onFallback: (fallback) => job.emit({ event: 'model_fallback', ...fallback }),
-        },
-      ),
-    );
+    const options: GenerateOptions = {
+      signal: job.signal,
+      span: job.span,
+      onText: job.streamText ? (text) => job.emit({ event: 'text', text }) : undefined,
+      onRetry: (retry) => job.emit({ event: 'llm_retry', ...retry }),
+      onFallback: (fallback) => job.emit({ event: 'model_fallback', ...fallback }),
+    };
+    const ask = () => this.deps.generate({ models: job.models, call }, options);
+    const generated = await use.generate(() => run.working(ask));
     if (!generated.ok) return generated;
     // Files that a model made are bytes, which JSON cannot carry and no run reads.
     const content = generated.reply.content.filter(
@@ -148,78 +141,26 @@ export class AnswerPods {
     return [...offer.forModel, ...said.filter((tool) => !offer.byName.has(tool.name) && isOfPod(tool))];
   }
 
-  private authorize(hosted: Hosted, ask: AskedCall): PolicyDecision | Promise<PolicyDecision> {
-    const input = parseToolInput(ask.input);
-    return input ? this.decide(hosted, ask, input) : { action: 'deny', rule: null, reason: NO_OBJECT };
-  }
-
-  /** Decides on the arguments as the gateway would send them, not on the pod's text of them. */
-  private decide({ job }: Hosted, ask: CallName, input: object): PolicyDecision | Promise<PolicyDecision> {
-    const { server, tool, call_id: callId } = ask;
-    if (!isListed(job.agent.config.tools, { server, name: tool }))
-      return { action: 'deny', rule: null, reason: 'the agent does not list this tool' };
-    return this.deps.door.decide({ server, tool, agent: job.agent.name, input: JSON.stringify(input), callId });
-  }
-
-  /** The pod has asked for a decision before; the policy decides again about the call that is made. */
-  private callTool(hosted: Hosted, ask: ToolCallAsk): Promise<ToolOutcome> {
-    return hosted.use.callTool(() => this.callOffered(hosted, ask));
-  }
-
-  private async callOffered(hosted: Hosted, ask: ToolCallAsk): Promise<ToolOutcome> {
-    const { server, tool } = ask;
-    const { job } = hosted;
-    const offered = [...job.offer.byName.values()].find((one) => one.server === server && one.tool === tool);
-    if (!offered) return { kind: 'error', text: `there is no tool ${server}/${tool} for this agent` };
-    const input = parseToolInput(ask.input);
-    if (!input) return { kind: 'error', text: NO_OBJECT };
-    const decision = await this.decide(hosted, ask, input);
-    const needsApproval = decision.action === 'require_approval' || offered.needsApproval;
-    if (decision.action === 'deny' || (needsApproval && !hosted.questions.use(questionKey(ask, input)))) {
-      this.deps.door.onCall({ server, tool, agent: job.agent.name, outcome: 'denied', seconds: 0 });
-      return { kind: 'error', text: `this call is not allowed: ${decision.reason ?? 'it was not approved'}` };
-    }
-    const started = performance.now();
-    const { signal } = job;
-    const outcome = await this.deps.door.call(server, tool, input, {
-      signal,
-      timeoutMs: this.deps.door.toolTimeoutMs,
-      callId: ask.call_id,
-      agent: job.agent.name,
-      span: job.span,
-    });
-    const seconds = (performance.now() - started) / 1000;
-    const counted = wasCancelled(signal) ? 'cancelled' : outcome.kind;
-    this.deps.door.onCall({ server, tool, agent: job.agent.name, outcome: counted, seconds });
-    return { ...outcome, text: cutText(outcome.text, this.deps.door.resultMaxChars) };
-  }
-
   /** An approver must see the whole call: one that is no frame of theirs is refused before it is looked at. */
   private requestApproval(hosted: Hosted, params: unknown): Promise<RpcReply> | RpcReply {
     const parsed = ToolApprovalParams.safeParse(params);
     if (!parsed.success) return refuseInvalid(hosted, 'the approval request is not valid');
     const text = JSON.stringify(params);
-    if (Buffer.byteLength(text) > MAX_FRAME_BYTES) return { ok: true, result: { approved: false, comment: TOO_LARGE } };
+    if (Buffer.byteLength(text) > MAX_FRAME_BYTES) {
+      hosted.tools.refuse(parsed.data, TOO_LARGE);
+      return { ok: true, result: { approved: false, comment: TOO_LARGE } };
+    }
     const key = questionKey(parsed.data, parsed.data.input);
-    const asked = hosted.questions.get(key) ?? holding(hosted, text, () => this.askPeople(hosted, parsed.data, key));
+    const { tools } = hosted;
+    const asked = tools.questions.get(key) ?? holding(hosted, text, () => tools.askPeople(parsed.data, key));
     return asked.then(answered, whenOver(hosted));
   }
 
-  /** Asks for what the policy or the agent wants allowed by a person, in the words of the policy. */
-  private async askPeople(hosted: Hosted, asked: ToolApprovalParams, key: string): Promise<ToolApprovalResult> {
-    const { call_id, server, tool, input } = asked;
-    const { run, job, questions } = hosted;
-    const decision = await this.authorize(hosted, { call_id, server, tool, input: JSON.stringify(input ?? null) });
-    const { action, reason } = decision;
-    const isAsked =
-      action === 'require_approval' || isListed(job.agent.config.require_approval, { server, name: tool });
-    if (action === 'deny' || !isAsked) return { approved: false, comment: reason ?? 'nobody may approve this call' };
-    return questions.ask(key, () => run.requestApproval({ call_id, server, tool, input, reason }, job.signal));
-  }
-
-  private relay({ job }: Hosted, params: unknown): RpcReply {
+  /** The gateway itself tells of the calls that it knows. */
+  private relay({ job, tools }: Hosted, params: unknown): RpcReply {
     const parsed = AgentEvent.safeParse(params);
-    if (!parsed.success || OWN_EVENTS.has(parsed.data.event)) return { ok: true, result: null };
+    if (!parsed.success || OWN_EVENTS.has(parsed.data.event) || !tools.isPodsOwn({ server: parsed.data['server'] }))
+      return { ok: true, result: null };
     const event = podEvent(parsed.data, job.traceResultMaxChars);
     this.count(job.agent, event);
     job.emit(event);
@@ -232,11 +173,10 @@ export class AnswerPods {
     const { server, tool } = event;
     // A pod could invent names, and each would become a series.
     if (!isListed(config.tools, { server, name: tool })) return;
-    if (event.event === 'tool_denied')
-      return this.deps.door.onCall({ server, tool, agent, outcome: 'denied', seconds: 0 });
-    if (this.deps.livesHere(server)) return;
+    const call = { run_id: null, server, tool, agent };
+    if (event.event === 'tool_denied') return this.deps.door.onCall({ ...call, outcome: 'denied', seconds: 0 });
     const outcome = event.is_error ? 'error' : 'ok';
-    this.deps.door.onCall({ server, tool, agent, outcome, seconds: event.duration_ms / 1000 });
+    this.deps.door.onCall({ ...call, outcome, seconds: event.duration_ms / 1000 });
   }
 }
 
@@ -292,8 +232,6 @@ function refuseInvalid(hosted: Hosted, message: string): RpcReply {
   if (hosted.invalid >= MAX_INVALID) hosted.run.stop(new RunAborted('max_iterations', tooMany));
   return refuse('invalid_params', message);
 }
-
-type AskedCall = CallName & Pick<ToolCallAsk, 'input'>;
 
 function refuse(type: Parameters<typeof rpcError>[0], message: string): RpcReply {
   return { ok: false, error: rpcError(type, message) };

@@ -7,10 +7,10 @@ import { UsedTokens } from '../runs/used-tokens.ts';
 
 /** What a run in a pod uses, as the gateway counts it. A runner stays within the limits by itself; what else answers in its place does not. */
 export class CountedUse {
+  readonly maxToolCalls: number;
   private readonly used = new UsedTokens();
   private readonly limits: AgentLimits;
   private readonly maxIterations: number;
-  private readonly maxToolCalls: number;
   private iterations = 0;
   private toolCalls = 0;
   private openCalls = 0;

@@ -7,6 +7,7 @@ import type { Generated } from '../models/generate.ts';
 import type { ModelCall } from '../models/model.ts';
 import { Run } from '../runs/run.ts';
 import type { RunJob } from '../runs/run-agent.ts';
+import type { RunSlot } from '../runs/run-slot.ts';
 import type { RunOutcome } from '../runs/run-outcome.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { ApprovalRequest } from '../runs/tool-door.ts';
@@ -33,7 +34,7 @@ export interface World {
   ask: (method: string, params: object, agent?: string) => Promise<unknown>;
   /** The calls that reached a tool server. */
   reached: string[];
-  counted: { server: string; outcome: string }[];
+  counted: { run_id: string | null; server: string; outcome: string }[];
   /** The questions that people got. */
   asked: ApprovalRequest[];
   /** The calls that a model got. */
@@ -48,7 +49,7 @@ export interface World {
 
 interface RunOptions {
   /** What people answer. */
-  approved?: boolean;
+  approved?: boolean | Promise<boolean>;
   agent?: object;
   /** Of the gateway. */
   maxIterations?: number;
@@ -56,6 +57,8 @@ interface RunOptions {
   ends?: RunOutcome;
   /** Gets the events of the run. */
   emit?: RunJob['emit'];
+  /** Of the run. */
+  slotOf?: (run: Run) => RunSlot;
 }
 
 const ROUTE = { provider: 'p', model: 'm' };
@@ -68,7 +71,7 @@ const ANSWERED: RunOutcome = { ok: true, result: AgentRunResult.parse(said) };
 /** A gateway's side of one run of agent `far` that lists `k8s`, while a pod says whatever it wants. */
 export async function outcomeOf(
   work: (world: World) => Promise<unknown>,
-  { approved = true, agent = {}, maxIterations = 20, ends = ANSWERED, emit = () => {} }: RunOptions = {},
+  { approved = true, agent = {}, maxIterations = 20, ends = ANSWERED, emit = () => {}, slotOf }: RunOptions = {},
 ): Promise<RunOutcome> {
   const policy = compilePolicy({ default: 'allow', rules: RULES }, matches);
   if (!policy.ok) throw new Error(policy.message);
@@ -87,14 +90,14 @@ export async function outcomeOf(
       return world.model();
     },
     maxIterations,
-    livesHere: (server) => server === 'k8s',
+    livesHere: (server) => !['beside', 'elsewhere'].includes(server),
     door: {
       decide: policy.decide,
       call: (server, tool, input) => {
         reached.push(`${server}/${tool} ${JSON.stringify(input)}`);
         return world.tool();
       },
-      onCall: ({ server, outcome }) => counted.push({ server, outcome }),
+      onCall: ({ run_id, server, outcome }) => counted.push({ run_id, server, outcome }),
       toolTimeoutMs: 1000,
       resultMaxChars: 1000,
     },
@@ -108,10 +111,11 @@ export async function outcomeOf(
       event: () => {},
       requestApproval: (_, request) => {
         asked.push(request);
-        return Promise.resolve({ approved, input_sha256: request.input_sha256 });
+        return Promise.resolve(approved).then((said) => ({ approved: said, input_sha256: request.input_sha256 }));
       },
     },
   );
+  run.slot = slotOf?.(run) ?? null;
   const job: RunJob = {
     runId: 'run-1',
     agent: { name: 'far', version: '1', config, agentYaml: '', soul: '', managedBy: null },
