@@ -71,3 +71,20 @@ test('an agent has so many models; what its backend names beyond counts as anoth
   expect(await ask('a', { provider: 'p', model: 'first' })).toEqual(pair('p', 'first'));
   expect(await ask('b', { provider: 'new', model: 'new' })).toEqual(pair('new', 'new'));
 });
+
+test.each([
+  ['an answer', true, true],
+  ['a failure', false, true],
+  ['an answer with the whole trace', true, undefined],
+])('a trace that the backend says it cut is known as one: of %s', async (_, ok, trace_cut) => {
+  const said = { run_id: 'g', status: 'completed', text: 'x', duration_ms: 1, iterations: 1, trace_cut };
+  const failed = { ok: false as const, type: 'output_invalid' as const, message: 'no', retryable: false, data: said };
+  const backend = agentBackend('gateway', {
+    call: () => Promise.resolve(ok ? { ok, result: said } : failed),
+    close: () => undefined,
+  });
+  const { signal } = new AbortController();
+  const call = { agent: 'a', prompt: 'look', idempotencyKey: 'k', signal, onEvent: () => undefined };
+  const reply = await backend.run(call as unknown as AgentCall);
+  expect((reply.ok ? reply : reply.spent)?.traceCut).toBe(trace_cut);
+});

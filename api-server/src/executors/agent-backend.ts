@@ -32,7 +32,7 @@ export function agentBackend(name: 'gateway' | 'external', rpc: RpcClient): Agen
   return {
     name,
     run: async (call) => {
-      const onEvent = boundedEvents(call.onEvent);
+      const events = boundedEvents(call.onEvent);
       const approve = boundedApprovals(call);
       const ask = () =>
         rpc.call({
@@ -41,14 +41,14 @@ export function agentBackend(name: 'gateway' | 'external', rpc: RpcClient): Agen
           signal: call.signal,
           repeatable: true,
           eventKey: call.idempotencyKey,
-          onEvent,
+          onEvent: events.onEvent,
           onRequest: (method, params) => (method === 'tool.request_approval' ? approve(params) : null),
           // The process that continues the run asks for the same key, and would get what a cancellation left.
           outlives: () => stopReason(call.signal)?.why === 'shutdown',
           cancel: { method: 'agent.cancel', params: { idempotency_key: call.idempotencyKey } },
         });
       const onFull = (message: string) => call.onEvent('backend_full', { message });
-      const answer = await whileFull(ask, { signal: call.signal, onFull });
+      const answer = await whileFull(ask, { signal: call.signal, onFull }).finally(events.end);
       const spentOf: SpentOf = (said) => toSpent(said, (named) => bounded(call.agent, named));
       return answer.ok ? toReply(name, answer.result, spentOf) : toFailure(answer, spentOf);
     },
@@ -194,5 +194,6 @@ const toSpent = (said: AgentRunSpent, bounded: (named: Answered) => Answered): A
   iterations: said.iterations,
   toolCalls: said.tool_calls,
   trace: said.trace,
+  ...(said.trace_cut && { traceCut: true }),
   warnings: said.warnings,
 });

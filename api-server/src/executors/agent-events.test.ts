@@ -5,7 +5,8 @@ type Heard = [event: string, fields: Record<string, unknown>];
 
 function listening() {
   const heard: Heard[] = [];
-  return { heard, say: boundedEvents((event, fields) => void heard.push([event, fields])) };
+  const { onEvent: say, end } = boundedEvents((event, fields) => void heard.push([event, fields]));
+  return { heard, say, end };
 }
 
 test('a backend writes no line that reads like the service’s own', () => {
@@ -27,9 +28,47 @@ test('a field is short text, whatever a backend puts there', () => {
   expect(Object.keys(call)).toHaveLength(32);
 });
 
-test('a flood is cut off with a line that says so', () => {
-  const { heard, say } = listening();
-  for (let at = 0; at < 3 * MAX_CALL_EVENTS; at++) say('tool_denied', {});
+test('a flood is cut off with a line that says so at once, and one at the end that says what it was', () => {
+  const { heard, say, end } = listening();
+  for (let at = 0; at < 3 * MAX_CALL_EVENTS; at++) say('llm_retry', {});
   expect(heard).toHaveLength(MAX_CALL_EVENTS + 1);
   expect(heard.at(-1)).toEqual(['events_left_out', { kept: MAX_CALL_EVENTS }]);
+  end();
+  const left_out = `${2 * MAX_CALL_EVENTS} of other events`;
+  expect(heard.at(-1)).toEqual(['events_left_out', { kept: MAX_CALL_EVENTS, left_out }]);
+});
+
+test('no flood hides the first call of a tool, nor a hundred refusals, nor how many calls there were of which tool', () => {
+  const { heard, say, end } = listening();
+  const call = (tool: string) => ({ server: 'k8s', tool });
+  for (let at = 0; at < MAX_CALL_EVENTS; at++) say('tool_call', call('get'));
+  for (const event of ['tool_call', 'tool_result', 'tool_call']) say(event, call('restart'));
+  say('tool_call', call('get'));
+  for (let at = 0; at < 110; at++) say('tool_denied', call(`delete${at}`));
+  end();
+  const later = heard.slice(MAX_CALL_EVENTS);
+  expect(later.slice(0, 2)).toEqual([
+    ['tool_call', call('restart')],
+    ['tool_result', call('restart')],
+  ]);
+  expect(later.filter(([event]) => event === 'tool_denied')).toHaveLength(100);
+  expect(later.at(-1)?.[1]['left_out']).toBe('1 of k8s/restart, 1 of k8s/get, 10 of denied calls');
+});
+
+test('a call without a flood has no line about one', () => {
+  const { heard, say, end } = listening();
+  for (let at = 0; at < MAX_CALL_EVENTS; at++) say('tool_denied', {});
+  end();
+  expect(heard.every(([event]) => event === 'tool_denied')).toBe(true);
+});
+
+test('what a backend invents of tools in a flood stays small', () => {
+  const { heard, say, end } = listening();
+  const server = { toString: 1 };
+  for (let at = 0; at < MAX_CALL_EVENTS; at++) say('started', {});
+  for (let at = 0; at < 5_000; at++) say('tool_call', { server: 's'.repeat(150), tool: `${at}` });
+  for (let at = 0; at < 5_000; at++) say('tool_call', { server, tool: 'x'.repeat(9_000) });
+  end();
+  expect(heard.length).toBeLessThan(MAX_CALL_EVENTS + 210);
+  expect(JSON.stringify(heard.at(-1)).length).toBeLessThan(5_000);
 });

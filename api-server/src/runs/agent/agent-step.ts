@@ -255,6 +255,7 @@ function toFacts(asked: RawResponse, replies: (AgentReply | AgentSpent)[]): Call
       iterations: sum(replies, ({ iterations }) => iterations),
       toolCalls: sum(replies, ({ toolCalls }) => toolCalls),
       trace: replies.flatMap(({ trace }) => trace),
+      ...(replies.some(({ traceCut }) => traceCut) && { traceCut: true }),
       ...(last.warnings.length > 0 && { warnings: last.warnings }),
     },
   };
@@ -263,7 +264,7 @@ function toFacts(asked: RawResponse, replies: (AgentReply | AgentSpent)[]): Call
 const sum = <T>(items: readonly T[], pick: (item: T) => number): number =>
   items.reduce((total, item) => total + pick(item), 0);
 
-const WARNINGS = new Set(['tool_denied', 'model_fallback', 'llm_retry', 'backend_full']);
+const WARNINGS = new Set(['tool_denied', 'model_fallback', 'llm_retry', 'backend_full', 'events_left_out']);
 const levelOf = (event: string): 'info' | 'warn' => (WARNINGS.has(event) ? 'warn' : 'info');
 
 function messageOf(event: string, fields: Record<string, unknown>): string {
@@ -281,6 +282,8 @@ function messageOf(event: string, fields: Record<string, unknown>): string {
       return `waits at position ${String(fields['position'])}`;
     case 'started':
       return 'the wait is over';
+    case 'events_left_out':
+      return `events left out${'left_out' in fields ? `: ${String(fields['left_out'])}` : ''}`;
     case 'backend_full':
       return `waits: ${String(fields['message'])}`;
     default:

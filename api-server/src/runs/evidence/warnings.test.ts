@@ -14,11 +14,11 @@ const warnings = (run: Ended) =>
   run.step('look').trustReport?.warnings?.map(({ type, message }) => [type, message]) ?? [];
 
 const unavailable = (): AgentFailure => failure('unavailable', 'down', true);
-const said = (trace: unknown[], more: string[] = []): Script => {
+const said = (trace: unknown[], more: string[] = [], traceCut = false): Script => {
   const answer = sure(0.9);
   const used = { model: 'm', provider: 'p', agentVersion: 'v', usage: null, iterations: 1, toolCalls: 0 };
   const texts = { text: JSON.stringify(answer), output: answer, stopReason: 'end', durationMs: 1 };
-  return () => ({ ok: true, ...texts, ...used, trace, warnings: more });
+  return () => ({ ok: true, ...texts, ...used, trace, traceCut, warnings: more });
 };
 const call = (type: string, tool: string) => ({ type, server: 'db', tool });
 
@@ -38,6 +38,32 @@ test.each<[string, { prompt?: string; more?: string; look?: Script }, [string, s
     'one tool call of two denied',
     { look: said([call('tool_denied', 'drop'), call('tool_call', 'read')]) },
     [['denied_tools', '1 tool call denied: db/drop']],
+  ],
+  [
+    'calls that the trace does not list',
+    {
+      look: said(
+        [
+          { ...call('tool_call', 'read'), left_out: 13 },
+          { ...call('tool_denied', 'drop'), left_out: 2 },
+          { ...call('tool_call', 'write'), left_out: 'many' },
+        ],
+        [],
+        true,
+      ),
+    },
+    [
+      ['denied_tools', '3 tool calls denied: db/drop'],
+      [
+        'trace_cut',
+        'the trace lacks entries, or their inputs and results, among them 13 of db/read (tool_call), 2 of db/drop (tool_denied)',
+      ],
+    ],
+  ],
+  [
+    'a trace without what was said in its calls',
+    { look: said([call('tool_call', 'read')], [], true) },
+    [['trace_cut', 'the trace lacks entries, or their inputs and results']],
   ],
   [
     'what the backend says of tools',
@@ -70,6 +96,24 @@ test('failed attempts, and a failure after which the run went on, are warnings o
   ]);
   expect(run.run).toMatchObject({ status: 'completed', warningCount: 2 });
   expect(run.step('look').trustReport).toMatchObject({ passed: null, sentence: 'The step ended before its gate.' });
+});
+
+test('a trace of an earlier attempt that was cut is a warning of the last one', async () => {
+  let attempts = 0;
+  const spent = {
+    model: 'm',
+    provider: 'p',
+    agentVersion: 'v',
+    usage: null,
+    durationMs: 1,
+    iterations: 1,
+    toolCalls: 1,
+  };
+  const lost = { ...unavailable(), spent: { ...spent, trace: [], traceCut: true, warnings: [] } };
+  const look = () => ((attempts += 1) === 1 ? lost : sure(0.9));
+  await make({ pipelines: [text(step(', retry: {attempts: 2, delay_seconds: 0.001}'))], agents: { look } });
+  const run = await world.run('p');
+  expect(warnings(run).map(([type]) => type)).toEqual(['failed_attempts', 'trace_cut']);
 });
 
 test('runs are listed by whether they have warnings', async () => {

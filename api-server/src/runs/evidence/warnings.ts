@@ -29,6 +29,7 @@ function warningsOf(begun: Begun, { status, error, raw: gathered }: Ending): Tru
     ...when(continued, 'continued_failure', 'the step failed, and the run went on without its result'),
     ...when(attempt > 1, 'failed_attempts', `${plural(attempt - 1, 'attempt')} failed before the last one`),
     ...deniedTools(raw),
+    ...cutTrace(raw),
     ...(raw.warnings ?? []).map((message) => warning('tools_unavailable', message)),
     ...failedOpinion('verifier_failed', 'the verifier gave no verdict', raw.verifier),
     ...failedOpinion('grounding_failed', 'the grounding judge gave no score', raw.grounding),
@@ -54,6 +55,7 @@ interface TraceLine {
   type?: unknown;
   server?: unknown;
   tool?: unknown;
+  left_out?: unknown;
 }
 
 /** Names at most this many tools. */
@@ -63,10 +65,26 @@ function deniedTools({ trace = [] }: RawResponse): TrustWarning[] {
   const lines = trace as TraceLine[];
   const denied = lines.filter(({ type }) => type === 'tool_denied');
   if (denied.length === 0) return [];
-  const tools = [...new Set(denied.map(({ server, tool }) => `${String(server)}/${String(tool)}`))];
-  const named = tools.slice(0, MAX_NAMED).join(', ') + (tools.length > MAX_NAMED ? ', …' : '');
+  const count = denied.reduce((sum, line) => sum + 1 + leftOut(line), 0);
   const none = lines.every(({ type }) => type !== 'tool_call') ? ', so the agent used no tool' : '';
-  return [warning('denied_tools', `${plural(denied.length, 'tool call')} denied: ${named}${none}`)];
+  return [warning('denied_tools', `${plural(count, 'tool call')} denied: ${named(denied.map(nameOf))}${none}`)];
+}
+
+function cutTrace({ trace = [], traceCut = false }: RawResponse): TrustWarning[] {
+  const short = (trace as TraceLine[]).filter((line) => leftOut(line) > 0);
+  const counts = short.map((line) => `${leftOut(line)} of ${nameOf(line)} (${String(line.type)})`);
+  const entries = counts.length > 0 ? `, among them ${named(counts)}` : '';
+  return when(traceCut, 'trace_cut', `the trace lacks entries, or their inputs and results${entries}`);
+}
+
+const nameOf = ({ server, tool }: TraceLine): string => `${String(server)}/${String(tool)}`;
+
+const leftOut = ({ left_out: count }: TraceLine): number =>
+  typeof count === 'number' && Number.isSafeInteger(count) && count > 0 ? count : 0;
+
+function named(names: readonly string[]): string {
+  const different = [...new Set(names)];
+  return different.slice(0, MAX_NAMED).join(', ') + (different.length > MAX_NAMED ? ', …' : '');
 }
 
 /** What a run does after the step has failed. */

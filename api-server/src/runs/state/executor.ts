@@ -82,6 +82,8 @@ export interface AgentSpent {
   iterations: number;
   toolCalls: number;
   trace: unknown[];
+  /** Entries of the trace, or what some of them said, are left out. */
+  traceCut?: boolean;
   /** What was wrong beside the answer, one sentence each. */
   warnings: string[];
 }

@@ -117,6 +117,7 @@ export interface TrustReport {
 export const TRUST_WARNINGS = [
   'blank_values',
   'denied_tools',
+  'trace_cut',
   'failed_attempts',
   'tools_unavailable',
   'continued_failure',
@@ -190,6 +191,8 @@ export interface RawResponse {
   /** What the backend says was wrong beside the answer, such as tools that were not there. */
   warnings?: string[];
   trace?: unknown[];
+  /** Entries of the trace, or what some of them said, are left out. */
+  traceCut?: boolean;
   http?: { status: number; body: string };
   /** The items of a fan-out, as evaluated once. */
   items?: unknown[];

@@ -22,6 +22,7 @@ const following = (earlier: CallFacts, last: CallFacts): CallFacts => ({
     ...last.raw,
     ...added('iterations', earlier.raw, last.raw),
     ...added('toolCalls', earlier.raw, last.raw),
+    ...(earlier.raw.traceCut && { traceCut: true }),
     ...(earlier.raw.trace && { trace: [...earlier.raw.trace, ...(last.raw.trace ?? [])] }),
   },
 });

@@ -128,6 +128,7 @@ export const RawResponse = z
     iterations: z.number().optional(),
     tool_calls: z.number().optional(),
     trace: z.array(z.unknown()).optional(),
+    trace_cut: z.boolean().optional(),
     http: z.strictObject({ status: z.number(), body: z.string() }).optional(),
     /** The items of a fan-out. */
     items: z.array(z.unknown()).optional(),
