@@ -1,8 +1,8 @@
 import type { Logs } from '../observability/logger.ts';
-import { reportShortfalls } from '../store/aggregates/roll-up-check.ts';
 import { keepEarlierPrompts } from '../store/tables/prompt-templates.ts';
 import { adoptRuns } from '../store/tables/replicas/tenant-load.ts';
 import { onePersonTwice } from './parts/one-person-twice.ts';
+import { reportShortfalls } from './parts/report-shortfalls.ts';
 import type { Runtime } from './runtime.ts';
 import type { Stages } from './stages.ts';
 
@@ -26,7 +26,7 @@ export async function start({ options, foundation, people, runtime, operating }:
   await runtime.usage.start();
   runtime.search.start();
   // Rows that are completed meanwhile would look like a shortfall.
-  if (runtime.usage.done()) void reportShortfalls(database.db, log);
+  if (runtime.usage.done()) void reportShortfalls(database, log);
   void keepEarlierPrompts(database, now()).catch((error: unknown) =>
     log.warn({ err: error }, 'prompts of earlier definitions could not be stored; the next start tries again'),
   );

@@ -73,14 +73,14 @@ async function stepRows(db: Kysely<Tables>): Promise<Group[]> {
       'pipeline_name',
       'stage',
       'status',
-      'step_name',
+      'family',
       fn.countAll().as('n'),
     ])
     .where(isExecution)
-    .groupBy(['hour', 'pipeline_name', 'stage', 'status', 'step_name'])
+    .groupBy(['hour', 'pipeline_name', 'stage', 'status', 'family'])
     .execute();
   return rows.map((row) => ({
-    labels: [String(row.hour), row.pipeline_name, row.stage, row.status, row.step_name.split('/', 1)[0] as string],
+    labels: [String(row.hour), row.pipeline_name, row.stage, row.status, row.family],
     n: Number(row.n),
   }));
 }

@@ -105,8 +105,15 @@ test('pruned rows leave the roll-ups above the rows, which is right', async () =
   expect(await checkRollUps(store.database.db)).toEqual([]);
 });
 
-test('a start does not scan more runs than its limit', async () => {
+test('a start does not scan more runs or steps than its limits', async () => {
   for (let n = 1; n <= 4; n++) await store.addRun(n);
-  expect(await checkRollUps(store.database.db, 3)).toBeNull();
-  expect(await checkRollUps(store.database.db, 4)).toHaveLength(1);
+  const { db } = store.database;
+  expect(await checkRollUps(db, { runs: 3 })).toBeNull();
+  expect(await checkRollUps(db, { runs: 4 })).toHaveLength(1);
+  const id = await store.addRun(5);
+  for (const name of ['each/0', 'each/1', 'each/2']) await store.addStep(id, name);
+  expect(await checkRollUps(db, { step_executions: 2 })).toBeNull();
+  expect(await checkRollUps(db, { step_executions: 3 })).toHaveLength(4);
+  await rollUp('each/0', 'each/1', 'each/2');
+  expect(await checkRollUps(db, { counters: 2 })).toBeNull();
 });
