@@ -14,6 +14,7 @@ import { openDatabase } from '../store/db/open-database.ts';
 import { watchWrites } from '../store/db/watch-writes.ts';
 import { readEvents } from '../store/tables/bodies/run-bodies.ts';
 import { nameHolders, setNameHolders } from '../store/tables/name-holders.ts';
+import { boundSeries } from './parts/bound-series.ts';
 import { wireCalibration } from './parts/calibration.ts';
 import { registryOptions, reportLoads } from './definitions.ts';
 import { createApprovalRight } from './approval-right.ts';
@@ -35,7 +36,7 @@ export async function layFoundation(options: ServiceOptions) {
   const { config, logs, failpoints } = options;
   const synchronous = failpoints.synchronousNormal ? 'NORMAL' : 'FULL';
   const opened = await openDatabase({ ...config.database, now, synchronous, fenced: !failpoints.unfenced });
-  const database = failpoints.reach ? watchWrites(opened, failpoints.reach) : opened;
+  const unbounded = failpoints.reach ? watchWrites(opened, failpoints.reach) : opened;
   // The first definitions may need a thread, before anything is known of their namespaces.
   let namespaceOf = (_pipeline: string): string => '';
   const groupOf = (pipeline: string): string => namespaceOf(pipeline);
@@ -43,9 +44,10 @@ export async function layFoundation(options: ServiceOptions) {
   const own = await createRegistry({
     ...registryOptions(config, options.pipelineEnv),
     now,
-    names: config.managedDir === null ? null : await holdersOf(database, logs.log),
+    names: config.managedDir === null ? null : await holdersOf(unbounded, logs.log),
     work: definitionsIn(compute, config.security.computeTimeoutMs),
   });
+  const database = await boundSeries(unbounded, own);
   const registry = shareRegistry(own, database, logs.log);
   const tracing = await traced(options);
   const tenants = createTenants(config.tenancy, registry.current);

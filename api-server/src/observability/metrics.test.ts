@@ -165,6 +165,21 @@ test('a later scrape says what a first one of the same rows would say, however t
   );
 });
 
+test('of more series than the text has room for, those that came first are served whole, and the others are counted', async () => {
+  const series = createStoredSeries(1_000);
+  const ended = (pipeline: string, value: number) => ({
+    metric: 'pipeline_runs_total',
+    labels: [pipeline, 'completed'],
+    value,
+  });
+  series.take(rowsOf(Array.from({ length: 100 }, (_, n) => ended(`p${n}`, 1))));
+  series.take(rowsOf([ended('p0', 2), ended('p99', 2)]));
+  const lines = (await wordsOf(series)).split('\n').filter((line) => line.startsWith('service_pipeline_runs_total{'));
+  expect(lines[0]).toBe('service_pipeline_runs_total{pipeline="p0",status="completed"} 2');
+  expect(lines.join('\n').length).toBeLessThan(1_000);
+  expect(series.leftOut()).toBe(100 - lines.length);
+});
+
 test('no line and no family stands twice', async () => {
   const text = String(await metricsOf([{ metric: 'runs_resumed_total', labels: ['checkout'], value: 1 }]).render());
   const types = text.split('\n').filter((line) => line.startsWith('# TYPE'));

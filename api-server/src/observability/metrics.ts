@@ -57,6 +57,7 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     ]);
     const pending = deps.approvalsPending();
     const own = ownFamilies({
+      leftOut: series.leftOut(),
       inProgress,
       undelivered,
       pending,
@@ -115,6 +116,7 @@ function lazyProcessHealth(): () => Promise<string> {
 }
 
 interface OwnValues {
+  leftOut: number;
   inProgress: number;
   undelivered: readonly Undelivered[];
   pending: ReadonlyMap<string, number>;
@@ -123,9 +125,23 @@ interface OwnValues {
   dropped: Counts;
 }
 
-function ownFamilies({ inProgress, undelivered, pending, failures, deliveries, dropped }: OwnValues): Family[] {
+function ownFamilies({
+  leftOut,
+  inProgress,
+  undelivered,
+  pending,
+  failures,
+  deliveries,
+  dropped,
+}: OwnValues): Family[] {
   const waiting = pending.size === 0 ? new Map([['', 0]]) : pending;
   return [
+    {
+      name: 'service_metrics_left_out',
+      help: 'Stored combinations of labels for which this text has no room',
+      type: 'gauge',
+      samples: [{ labels: [], value: leftOut }],
+    },
     {
       name: 'service_pipeline_runs_in_progress',
       help: 'Production runs that have not ended',

@@ -21,6 +21,8 @@ export interface StoredSeries {
    * loop meanwhile.
    */
   bytes(): Promise<Buffer[]>;
+  /** Combinations of labels for which the text has no room. */
+  leftOut(): number;
   /** The values of a metric that is no series, by the JSON of its labels. */
   others(metric: string): ReadonlyMap<string, number>;
 }
@@ -37,16 +39,23 @@ interface Cell {
 interface Group {
   series: Series;
   cells: Map<string, Cell>;
+  leftOut: Set<string>;
   bytes: Buffer | null;
 }
 
 /** Cells that are rendered in one turn of the event loop. */
 const IN_ONE_TURN = 500;
 const PREFIX = 'service_';
+/** Characters of all text together, about; ten times as much memory holds and sends it. */
+const MOST_TEXT = 32 * 2 ** 20;
 
-export function createStoredSeries(): StoredSeries {
+export function createStoredSeries(mostText = MOST_TEXT): StoredSeries {
+  const room = { left: mostText };
   const groups = new Map(
-    STORED_SERIES.map((series): [string, Group] => [series.name, { series, cells: new Map(), bytes: null }]),
+    STORED_SERIES.map((series): [string, Group] => [
+      series.name,
+      { series, cells: new Map(), leftOut: new Set(), bytes: null },
+    ]),
   );
   const known = new Map<string, Map<string, number>>();
   const put = ({ metric, labels, value }: StoredRow) => {
@@ -55,7 +64,8 @@ export function createStoredSeries(): StoredSeries {
     const { group, part } = place;
     const values = JSON.parse(labels) as string[];
     const le = part === 'bucket' ? (values.pop() ?? '+Inf') : '';
-    const cell = cellOf(group, values);
+    const cell = cellOf(group, values, room);
+    if (cell === null) return;
     if (part === 'sum') cell.sum = value;
     else cell.values.set(le, value);
     cell.text = null;
@@ -77,6 +87,7 @@ export function createStoredSeries(): StoredSeries {
       for (const group of groups.values()) pieces.push((group.bytes ??= Buffer.from(await renderGroup(group, turns))));
       return pieces;
     },
+    leftOut: () => [...groups.values()].reduce((sum, { leftOut }) => sum + leftOut.size, 0),
     others: (metric) => known.get(metric) ?? new Map(),
   };
 }
@@ -89,16 +100,27 @@ function placeOf(groups: ReadonlyMap<string, Group>, metric: string) {
   return summed?.series.type === 'histogram' ? { group: summed, part: 'sum' as const } : null;
 }
 
-function cellOf({ series, cells }: Group, values: readonly string[]): Cell {
+/** Null where there is no room for one more. */
+function cellOf({ series, cells, leftOut }: Group, values: readonly string[], room: { left: number }): Cell | null {
   const key = JSON.stringify(values);
-  const cell = cells.get(key) ?? {
-    labels: series.labels.map((name, at) => [name, values[at] ?? ''] as const),
-    values: new Map<string, number>(),
-    sum: 0,
-    text: null,
-  };
+  const known = cells.get(key);
+  if (known) return known;
+  const size = sizeOf(series, key);
+  if (size > room.left) {
+    leftOut.add(key);
+    return null;
+  }
+  room.left -= size;
+  const labels = series.labels.map((name, at) => [name, values[at] ?? ''] as const);
+  const cell = { labels, values: new Map<string, number>(), sum: 0, text: null };
   cells.set(key, cell);
   return cell;
+}
+
+/** About the characters of a cell: its names and labels are in each of its lines. */
+function sizeOf({ name, labels, buckets }: Series, key: string): number {
+  const lines = buckets ? buckets.length + 3 : 1;
+  return lines * (name.length + labels.join().length + key.length + 30);
 }
 
 async function renderGroup({ series, cells }: Group, turns: { left: number }): Promise<string> {

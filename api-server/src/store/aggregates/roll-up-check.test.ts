@@ -63,6 +63,15 @@ test('a row that was not counted is named with both numbers', async () => {
   ]);
 });
 
+test('a metric in which names had no room is not compared', async () => {
+  const id = await store.addRun(1);
+  await store.addStep(id, 'look');
+  await store.database.write((tx) => addCounters(tx, [{ ...runCounters(run)[0]!, labels: ['other', 'completed'] }]));
+  const behind = await checkRollUps(store.database.db);
+  expect(behind?.map(({ metric }) => metric)).not.toContain('pipeline_runs_total');
+  expect(behind?.map(({ metric }) => metric)).toContain('pipeline_steps_total');
+});
+
 test('sums of an hour that are behind their rows are named', async () => {
   const id = await store.addRun(1);
   await store.addStep(id, 'each/0');

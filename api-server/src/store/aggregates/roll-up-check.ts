@@ -24,6 +24,8 @@ export async function checkRollUps(db: Kysely<Tables>, most: Partial<typeof MOST
   const counted = (await Promise.all([countRuns(db), countSteps(db), countTokens(db)])).flat();
   const stored = summed((await readCounters(db)).map(comparable));
   const rolledUp = new Map(stored.map((counter) => [keyOf(counter), counter.value]));
+  /** Names that had no room count as `other` there. */
+  const bounded = new Set(stored.filter(({ labels }) => labels.includes('other')).map(({ metric }) => metric));
   const behind = counted
     .map(({ metric, labels, value }) => ({
       metric,
@@ -31,7 +33,7 @@ export async function checkRollUps(db: Kysely<Tables>, most: Partial<typeof MOST
       counted: value,
       rolledUp: rolledUp.get(keyOf({ metric, labels })) ?? 0,
     }))
-    .filter((entry) => entry.rolledUp < entry.counted);
+    .filter((entry) => entry.rolledUp < entry.counted && !bounded.has(entry.metric));
   return [...behind, ...(await checkHourly(db)), ...(await checkPacked(db))];
 }
 

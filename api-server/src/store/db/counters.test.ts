@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newTestDatabase, type TestDatabase } from '../fixtures/test-database.ts';
 import type { Database } from './database.ts';
-import { addCounters, type Counter, createCounterReader } from './counters.ts';
+import { addCounters, type Counter, countedLabels, createCounterReader } from './counters.ts';
 
 let site: TestDatabase;
 let database: Database;
@@ -50,4 +50,12 @@ test('a scrape reads all roll-ups as they are stored, and a later one those besi
     'runs ["a","failed"] 3',
   ]);
   expect(await readBy(other)).toHaveLength(all.length);
+});
+
+test('of a metric with more rows than a scrape reads, the first ones are read, and all of the others', async () => {
+  await add(...['x', 'y', 'z'].map((label) => ({ metric: 'many', labels: [label], value: 1 })));
+  const read = await readBy(createCounterReader(() => database.db, 2));
+  expect(read.filter((line) => line.startsWith('many'))).toEqual(['many ["x"] 1', 'many ["y"] 1']);
+  expect(read.some((line) => line.startsWith('cost'))).toBe(true);
+  expect(await countedLabels(database.db, 'many')).toEqual([['x'], ['y'], ['z']]);
 });

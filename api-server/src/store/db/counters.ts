@@ -37,33 +37,38 @@ export async function readCounters(db: Kysely<Tables>): Promise<Counter[]> {
   return rows.map(({ metric, labels, value }) => ({ metric, labels: JSON.parse(labels) as string[], value }));
 }
 
+/** Rows of one metric that are read: more than twelve, the parts of a histogram, of each combination of names that is told apart. */
+const MOST_ROWS = 120_000;
+
 /** Rows that are handed on in one turn of the event loop. */
 const IN_ONE_TURN = 1_000;
 type Rows = Tables['counters'][];
 
 /**
  * Reads the roll-ups as they are stored, some at a time; after the first time only those that may have changed: the database answers one
- * text for each metric and first label, and what is the same text as before is left out.
+ * text for each metric and first label, and what is the same text as before is left out. Of a metric it reads the first `most` rows.
  */
-export function createCounterReader(reader: () => Kysely<Tables>): () => AsyncIterable<Rows> {
+export function createCounterReader(reader: () => Kysely<Tables>, most = MOST_ROWS): () => AsyncIterable<Rows> {
   const known = new Map<string, string>();
   return async function* () {
     const db = reader();
     const { objectOf, upTo } = dialectOf(db);
     const { rows: parts } = await sql<{ metric: string; part: string; content: string }>`
-      select metric, ${upTo('labels', ',')} as part, ${objectOf('labels', 'value')} as content from counters
-      group by metric, ${upTo('labels', ',')}`.execute(db);
+      select metric, ${upTo('labels', ',')} as part, ${objectOf('labels', 'value')} as content
+      from (select *, row_number() over (partition by metric order by labels) as nth from counters) as counters
+      where nth <= ${most} group by metric, ${upTo('labels', ',')}`.execute(db);
     let rows: Rows = [];
     for (const { metric, part, content } of parts) {
       const name = `${metric} ${part}`;
       if (known.get(name) === content) continue;
       known.set(name, content);
-      const values = Object.entries(JSON.parse(content) as Record<string, number>);
-      rows.push(...values.map(([labels, value]) => ({ metric, labels, value })));
-      if (rows.length < IN_ONE_TURN) continue;
-      yield rows;
-      rows = [];
-      await setImmediate();
+      for (const [labels, value] of Object.entries(JSON.parse(content) as Record<string, number>)) {
+        rows.push({ metric, labels, value });
+        if (rows.length < IN_ONE_TURN) continue;
+        yield rows;
+        rows = [];
+        await setImmediate();
+      }
     }
     yield rows;
   };
@@ -79,6 +84,12 @@ export const countedModels = (db: Kysely<Tables>) => counted(db, 'pipeline_steps
 export const countedTeams = (db: Kysely<Tables>) => counted(db, 'pipeline_tokens_total', 0);
 
 async function counted(db: Kysely<Tables>, metric: string, label: number): Promise<Set<string>> {
-  const rows = await db.selectFrom('counters').select('labels').where('metric', '=', metric).execute();
-  return new Set(rows.map(({ labels }) => (JSON.parse(labels) as string[])[label] ?? ''));
+  return new Set((await countedLabels(db, metric)).map((labels) => labels[label] ?? ''));
+}
+
+/** The labels of a metric, of the rows that a scrape reads. */
+export async function countedLabels(db: Kysely<Tables>, metric: string): Promise<string[][]> {
+  const query = db.selectFrom('counters').select('labels').where('metric', '=', metric);
+  const rows = await query.orderBy('labels').limit(MOST_ROWS).execute();
+  return rows.map(({ labels }) => JSON.parse(labels) as string[]);
 }
