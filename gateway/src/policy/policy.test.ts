@@ -169,7 +169,32 @@ describe('globs', () => {
     );
   });
 
+  test('agree with it where parts between stars are long', () => {
+    const char = fc.record({ name: fc.constantFrom('a', 'b', '😀'), sign: fc.constantFrom('?', '?', '*', null) });
+    fc.assert(
+      fc.property(fc.array(char, { minLength: 40, maxLength: 150 }), (chars) => {
+        const textOf = (some: typeof chars) => some.map((one) => one.name).join('');
+        const [name, rest] = [textOf(chars), textOf(chars.slice(1))];
+        const pattern = chars.map((one) => one.sign ?? one.name).join('');
+        const regex = (glob: string) => new RegExp(`^${glob.replaceAll('*', '.*').replaceAll('?', '.')}$`, 'u');
+        expect(globMatches(pattern, name)).toBe(true);
+        const [part] = pattern.split(/\*/).toSorted((a, b) => b.length - a.length);
+        for (const glob of [`*${part}`, `${part}*`, `*${part}*`]) {
+          expect(globMatches(glob, name)).toBe(regex(glob).test(name));
+          expect(globMatches(glob, rest)).toBe(regex(glob).test(rest));
+        }
+      }),
+    );
+  });
+
   test('are fast on what blocks a backtracking matcher', () => {
     expect(globMatches(`${'a*'.repeat(500)}b`, 'a'.repeat(50_000))).toBe(false);
+  });
+
+  test.each([
+    ['a', 200_000, 2_000_000],
+    ['a?', 10_000, 200_000],
+  ])('are fast where a long part of "%s" begins everywhere', (part, times, chars) => {
+    expect(globMatches(`*${part.repeat(times)}b*`, 'a'.repeat(chars))).toBe(false);
   });
 });
