@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { discoveredTools } from './tool-offer.ts';
+import { discoveredTools, offerTools } from './tool-offer.ts';
 
 const AGENT = { tools: ['host'], require_approval: [], read_only: false };
 
@@ -24,4 +25,16 @@ test('the definition of a tool is hashed once, however many agents list it, and 
   for (let agents = 0; agents < 200; agents++) expect(discoveredTools(AGENT, [{ ...tool }])).toEqual([first]);
   expect(reads()).toBe(after);
   expect(discoveredTools(AGENT, [{ ...tool, description: 'reads' }])[0]?.hash).not.toBe(first?.hash);
+});
+
+const toolOf = (server: string, name: string) => ({ server, name, description: '', inputSchema: {}, annotations: {} });
+
+test('every tool has a name of its own, also where the name with a hash is the name of another', () => {
+  const hash = createHash('sha256').update('a__x/t').digest('hex').slice(0, 8);
+  const tools = [toolOf('a', 'x__t'), toolOf('a', `x__t_${hash}`), toolOf('a__x', 't')];
+  const { byName, forModel } = offerTools({ tools: ['a', 'a__x'], require_approval: [], read_only: false }, tools);
+  expect([...byName.values()].map(({ server, tool }) => `${server}/${tool}`)).toEqual(
+    tools.map(({ server, name }) => `${server}/${name}`),
+  );
+  expect(forModel.map(({ name }) => name)).toEqual([...byName.keys()]);
 });

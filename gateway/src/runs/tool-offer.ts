@@ -120,6 +120,9 @@ export function isNameOf(server: string, name: string): boolean {
 function modelName(tool: OfferableTool, taken: ReadonlyMap<string, unknown>): string {
   const plain = `${tool.server}__${tool.name}`.replace(/[^A-Za-z0-9_-]/g, '_');
   if (plain.length <= MAX_NAME_CHARS && !taken.has(plain)) return plain;
-  const hash = createHash('sha256').update(`${tool.server}/${tool.name}`).digest('hex').slice(0, 8);
-  return `${plain.slice(0, KEPT_CHARS)}_${hash}`;
+  for (let hashed = `${tool.server}/${tool.name}`; ; hashed += '/') {
+    const hash = createHash('sha256').update(hashed).digest('hex').slice(0, 8);
+    const name = `${plain.slice(0, KEPT_CHARS)}_${hash}`;
+    if (!taken.has(name)) return name;
+  }
 }
