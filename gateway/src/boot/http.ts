@@ -7,7 +7,7 @@ import { serviceRoutes } from '../http/routes/service.ts';
 import { toolRoutes } from '../http/routes/tools.ts';
 import { tlsOptions } from '../http/tls.ts';
 import { imageServersFrom } from '../pods/image-servers.ts';
-import { discoveredTools } from '../runs/tool-offer.ts';
+import { createDiscovery } from '../runs/discovered-tools.ts';
 import type { Stages } from './stages.ts';
 
 /** The REST routes, not listening yet. */
@@ -42,9 +42,10 @@ function serviceRoutesOf(stages: Stages) {
 }
 
 function agentRoutesOf({ config, tools, agents: { registry, known, judge }, pods, reload, log }: Stages) {
+  const discover = createDiscovery();
   return agentRoutes({
     list: () => registry.list(),
-    errors: () => registry.errors(),
+    errors: () => [...(pods?.warnings() ?? []), ...registry.errors()],
     get: (name) => registry.get(name),
     create: (name, pair, overwrite) => registry.create(name, pair, overwrite),
     update: (name, change) => registry.update(name, change),
@@ -54,15 +55,17 @@ function agentRoutesOf({ config, tools, agents: { registry, known, judge }, pods
     // Only the admin token may change agents.
     record: (change) => log.info({ ...change, token: 'admin' }, 'agent changed'),
     managed: () => readManagedAgents(config.managed_dir),
-    toolsOf: ({ name, config: agent }) =>
-      discoveredTools(agent, [...tools.servers.tools(), ...(pods?.tools(name) ?? [])]),
+    toolsOf: (agent) => discover(agent.config, [...tools.servers.tools(), ...(pods?.tools(agent) ?? [])]),
   });
 }
 
 function toolRoutesOf({ config, tools: { servers }, pods, policy }: Stages) {
   return toolRoutes({
-    servers: () => imageServersFrom(pods?.tools() ?? [], servers.views()),
-    tools: () => [...servers.listedTools(), ...(pods?.tools() ?? []).map((tool) => ({ ...tool, disabled: false }))],
+    servers: async () => imageServersFrom((await pods?.allTools()) ?? [], servers.views()),
+    tools: async () => {
+      const inPods = ((await pods?.allTools()) ?? []).map((tool) => ({ ...tool, disabled: false }));
+      return [...servers.listedTools(), ...inPods];
+    },
     policy: { default: config.tool_policy.default, rules: policy.rules },
     decide: policy.decide,
   });

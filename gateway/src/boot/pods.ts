@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { serverOf } from '@signalbox/crds';
-import type { AgentRecord } from '../agents/agent-record.ts';
+import type { AgentRecord, ValidationItem } from '../agents/agent-record.ts';
 import type { GatewayConfig } from '../config/schema.ts';
 import { timeoutsOf } from './timeouts.ts';
 import { signRunnerToken } from '../identity/runner-token.ts';
@@ -12,6 +12,8 @@ import { AgentPods } from '../pods/agent-pods.ts';
 import { AnswerPods } from '../pods/answer-pods.ts';
 import { podAddresses } from '../pods/pod-addresses.ts';
 import { runInPod } from '../pods/pod-run.ts';
+import { shownTools, toldTools } from '../pods/told-tools.ts';
+import { ToolRoom } from '../pods/tool-room.ts';
 import type { Stages, Pods } from './stages.ts';
 
 type PodsOptions = Omit<Stages, 'pods' | 'runs' | 'reload' | 'tracing'> & { signingKey: SigningKey };
@@ -30,7 +32,13 @@ export function openPods(options: PodsOptions): Pods {
     livesHere: (server) => !isImage(config.mcp_servers[server]),
   });
   const sources = { configured, managedDir: config.managed_dir, lookup: addressesOf };
+  const room = new ToolRoom();
+  const toolsOf = (agent: AgentRecord) => ({
+    lists: room.lists(agent.name),
+    servers: new Set(imageServersOf(agent, config).map(({ name }) => name)),
+  });
   const pods = new AgentPods({
+    room,
     addresses: (agent) => podAddresses(agent, sources),
     token: (agent) => signRunnerToken(agent, options.signingKey.privateKey, { now: Date.now(), id: randomUUID() }),
     handle: (agent) => (request) => answers.answer(agent, request),
@@ -56,10 +64,9 @@ export function openPods(options: PodsOptions): Pods {
       for (const agent of agents)
         for (const link of pods.connected(agent.name)) link.configure(configurationOf(agent, options));
     },
-    tools: (agent) => {
-      const tools = pods.connected(agent).flatMap((link) => link.tools());
-      return [...new Map(tools.map((tool) => [`${tool.server}/${tool.name}`, tool])).values()];
-    },
+    tools: (agent) => toldTools(toolsOf(agent)),
+    allTools: () => shownTools(options.agents.registry.list().map(toolsOf)),
+    warnings: () => [...room.refused()].map(([agent, reason]) => warningOf(agent, reason)),
     connected: () => pods.agentsLookedAfter().map((agent) => ({ agent, connected: pods.connected(agent).length })),
     close: () => pods.close(),
   };
@@ -67,13 +74,10 @@ export function openPods(options: PodsOptions): Pods {
 
 function configurationOf(agent: AgentRecord, { config, tools }: PodsOptions): RunnerConfiguration {
   const listed = new Set(agent.config.tools.map((pattern) => serverOf(pattern)));
-  const images = Object.entries(config.mcp_servers).flatMap(([name, entry]) =>
-    listed.has(name) && 'image' in entry ? [{ name, ...pick(entry), timeouts: timeoutsOf(entry, config.limits) }] : [],
-  );
   return {
     agent: { config: agent.config, soul: agent.soul, version: agent.version },
     tools: listed.size === 0 ? [] : tools.servers.tools().filter(({ server }) => listed.has(server)),
-    image_servers: images,
+    image_servers: imageServersOf(agent, config),
     tool_pinning: config.tool_pinning,
     limits: {
       max_iterations: config.limits.max_iterations,
@@ -81,6 +85,18 @@ function configurationOf(agent: AgentRecord, { config, tools }: PodsOptions): Ru
       tool_result_max_chars: config.limits.tool_result_max_chars,
     },
   };
+}
+
+/** The servers of the agent's list that run in its pods. */
+function imageServersOf(agent: AgentRecord, { mcp_servers: servers, limits }: GatewayConfig) {
+  return [...new Set(agent.config.tools.map((pattern) => serverOf(pattern)))].flatMap((name) => {
+    const entry = servers[name];
+    return entry && 'image' in entry ? [{ name, ...pick(entry), timeouts: timeoutsOf(entry, limits) }] : [];
+  });
+}
+
+function warningOf(agent: string, reason: string): ValidationItem {
+  return { agent, field: 'tools', value: null, message: reason, severity: 'warning' };
 }
 
 /** Only where it answers: its environment is between the operator and the container. */

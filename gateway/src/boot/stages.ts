@@ -10,7 +10,7 @@ import type { GatewayConfig } from '../config/schema.ts';
 import type { Tokens } from '../identity/device-auth.ts';
 import type { SigningKey } from '../identity/signing-key.ts';
 import type { Log } from '../observability/log.ts';
-import type { KnownNames, AgentRecord } from '../agents/agent-record.ts';
+import type { KnownNames, AgentRecord, ValidationItem } from '../agents/agent-record.ts';
 import type { Models } from '../models/models.ts';
 import type { RunAgentDeps, RunJob } from '../runs/run-agent.ts';
 import type { Run } from '../runs/run.ts';
@@ -73,8 +73,12 @@ export interface Pods {
   perform: (job: RunJob, run: Run, onTalk: (chars: number) => void) => Promise<RunOutcome>;
   /** Looks after the pods of these agents, and of no others. */
   retain: (agents: readonly AgentRecord[]) => void;
-  /** Tools of the servers in an agent's pods, or in all. */
-  tools: (agent?: string) => ServedTool[];
+  /** Tools of the servers in an agent's pods. */
+  tools: (agent: AgentRecord) => ServedTool[];
+  /** Those in all pods, as far as they fit an answer. */
+  allTools: () => Promise<ServedTool[]>;
+  /** About agents whose pods have tools that are not taken. */
+  warnings: () => ValidationItem[];
   /** How many pods each agent has that are connected. */
   connected: () => { agent: string; connected: number }[];
   close: () => void;

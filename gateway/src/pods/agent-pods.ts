@@ -1,11 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HandleRequest } from '../rpc/connection.ts';
 import { PodLink } from './pod-link.ts';
+import type { ToolRoom } from './tool-room.ts';
 
 export interface AgentPodsDeps {
   /** WebSocket addresses of an agent's pods now. */
   addresses: (agent: string) => Promise<string[]>;
   token: (agent: string) => string;
+  /** Keeps what pods say of their tools. */
+  room: ToolRoom;
   /** Handles requests from a pod of `agent`. */
   handle: (agent: string) => HandleRequest;
   /** Called when a pod is newly connected. */
@@ -179,6 +182,8 @@ export class AgentPods {
     let wasOpen = false;
     const link = new PodLink({
       url,
+      agent,
+      room: this.deps.room,
       token: () => this.deps.token(agent),
       handle: this.deps.handle(agent),
       onOpen: () => {

@@ -7,13 +7,17 @@ import type { RpcReply } from '../rpc/one-frame.ts';
 import { collectGarbage } from '../testing/collect-garbage.ts';
 import { until } from '../testing/until.ts';
 import { PodLink } from './pod-link.ts';
+import { ToolRoom } from './tool-room.ts';
 
 /** A link to a pod that says what it wants, and the pod's side of it. */
 async function linked(handle: HandleRequest = async ({ params }) => ({ ok: true, result: params })) {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');
   const downs: string[] = [];
+  const room = new ToolRoom();
   const link = new PodLink({
+    agent: 'far',
+    room,
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
     token: () => 'token',
     handle,
@@ -29,7 +33,7 @@ async function linked(handle: HandleRequest = async ({ params }) => ({ ok: true,
   link.dial();
   const [pod] = await connected;
   await until(() => link.isOpen());
-  return { link, pod, downs };
+  return { link, pod, downs, room };
 }
 
 const request = (params: string) => `{"jsonrpc":"2.0","id":1,"method":"model.generate","params":${params}}`;
@@ -78,4 +82,34 @@ test('a request of a pod is not kept while its answer is awaited', async () => {
   const answered = once(pod, 'message');
   resolve({ ok: true, result: 1 });
   expect(JSON.parse(String((await answered)[0]))).toMatchObject({ id: 1, result: 1 });
+});
+
+const tool = { server: 'img', name: 'look', description: '', inputSchema: {}, annotations: {} };
+
+/** Says a state and returns the gateway's answer. */
+async function say(pod: WebSocket, params: object) {
+  const answered = once(pod, 'message');
+  pod.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'runner.state', params }));
+  return JSON.parse(String((await answered)[0])) as { result?: null; error?: { message: string } };
+}
+
+test('the tools of a pod are kept until its connection ends', async () => {
+  const { link, pod, room } = await linked();
+  expect(await say(pod, { draining: false, tools: [tool] })).toMatchObject({ result: null });
+  expect([...room.lists('far')].map(({ tools }) => tools)).toEqual([[tool]]);
+  link.close();
+  await until(() => !link.isOpen());
+  expect([...room.lists()]).toEqual([]);
+});
+
+test('a pod with too many tools is heard when it says that it ends, and the agent has a warning', async () => {
+  const { link, pod, room } = await linked();
+  expect(link.takesRuns()).toBe(true);
+  const tools = Array.from({ length: 1001 }, (_, index) => ({ ...tool, name: `look_${index}` }));
+  const reason = 'a pod lists more than 1000 tools, or one that is not valid';
+  expect(await say(pod, { draining: true, tools })).toMatchObject({ error: { message: reason } });
+  expect(link.takesRuns()).toBe(false);
+  expect([...room.refused()]).toEqual([['far', reason]]);
+  expect(await say(pod, { draining: false, tools: [tool] })).toMatchObject({ result: null });
+  expect([link.takesRuns(), ...room.refused()]).toEqual([true]);
 });

@@ -9,11 +9,17 @@ import {
   RUNNER_FRAME,
   RUNNER_STATE,
   type RunnerConfiguration,
+  RunnerDraining,
   RunnerState,
 } from '../runner/protocol.ts';
+import { MAX_TOOLS } from '../tools/tool.ts';
+import type { ToldTools, ToolRoom } from './tool-room.ts';
 
 export interface PodLinkDeps {
   url: string;
+  agent: string;
+  /** Keeps what the pod says of its tools. */
+  room: ToolRoom;
   /** A new token for each connection. */
   token: () => string;
   handle: HandleRequest;
@@ -25,7 +31,6 @@ export interface PodLinkDeps {
 
 const DIAL_TIMEOUT_MS = 5000;
 const SPARE_MS = 2000;
-const NOTHING_SAID: RunnerState = { draining: false, tools: [] };
 
 /** The connection to one pod of an agent. It does not reconnect by itself. */
 export class PodLink {
@@ -40,12 +45,14 @@ export class PodLink {
   private socket: WebSocket | null = null;
   private configured = '';
   private closed = false;
-  private state = NOTHING_SAID;
+  private draining = false;
+  private readonly told: ToldTools;
   private spareUntil = 0;
 
   constructor(deps: PodLinkDeps) {
     this.deps = deps;
     this.url = deps.url;
+    this.told = { agent: deps.agent, list: null, refused: null };
   }
 
   isOpen(): boolean {
@@ -54,17 +61,12 @@ export class PodLink {
 
   /** Whether it may be given a new run. */
   takesRuns(): boolean {
-    return this.isOpen() && this.listed && !this.state.draining && performance.now() >= this.spareUntil;
+    return this.isOpen() && this.listed && !this.draining && performance.now() >= this.spareUntil;
   }
 
   /** The pod refused a run: it is full, or terminating and not reported so yet. */
   spare(): void {
     this.spareUntil = performance.now() + SPARE_MS;
-  }
-
-  /** The tools of the servers in the pod, by its last report. */
-  tools(): RunnerState['tools'] {
-    return this.isOpen() ? this.state.tools : [];
   }
 
   dial(): void {
@@ -121,7 +123,7 @@ export class PodLink {
     readInTurns(stream);
     const connection = new Connection(socket, {
       handle: async (request, from) =>
-        request.method === RUNNER_STATE ? this.said(request) : this.deps.handle(request, from),
+        request.method === RUNNER_STATE ? this.said(request, from) : this.deps.handle(request, from),
       onClosed: () => {},
       onBug: this.deps.onBug,
       ...RUNNER_FRAME,
@@ -132,17 +134,21 @@ export class PodLink {
       this.dialling = false;
       this.connection = connection;
       this.configured = '';
-      this.state = NOTHING_SAID;
+      this.draining = false;
       this.deps.onOpen();
     });
   }
 
-  private said({ params }: RpcRequest): RpcReply {
-    const parsed = RunnerState.safeParse(params);
-    if (!parsed.success)
+  private said({ params }: RpcRequest, from: Connection): RpcReply {
+    const state = RunnerDraining.safeParse(params);
+    if (!state.success || from !== this.connection)
       return { ok: false, error: rpcError('invalid_params', 'the state of the runner is not valid') };
-    this.state = parsed.data;
-    return { ok: true, result: null };
+    this.draining = state.data.draining;
+    const parsed = RunnerState.safeParse(params);
+    const error = parsed.success
+      ? this.deps.room.tell(this.told, parsed.data.tools)
+      : this.deps.room.refuse(this.told, `a pod lists more than ${MAX_TOOLS} tools, or one that is not valid`);
+    return error ? { ok: false, error } : { ok: true, result: null };
   }
 
   private down(socket: WebSocket, reason: string): void {
@@ -150,6 +156,7 @@ export class PodLink {
     this.socket = null;
     this.dialling = false;
     this.connection = null;
+    this.deps.room.leave(this.told);
     this.deps.onDown(reason);
   }
 }

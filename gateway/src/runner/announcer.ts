@@ -39,9 +39,12 @@ export class Announcer {
 
   private tell(gateway: RunWatcher, state: RunnerState, text: string): void {
     this.sent.set(gateway, text);
-    gateway.ask?.(RUNNER_STATE, state, AbortSignal.timeout(ANSWER_WITHIN_MS)).catch(() => {
-      // Sent again at the next check, unless the gateway disconnected.
+    // Sent again at the next check, unless the gateway disconnected.
+    const again = () => {
       if (this.sent.get(gateway) === text) this.sent.set(gateway, '');
-    });
+    };
+    gateway
+      .ask?.(RUNNER_STATE, state, AbortSignal.timeout(ANSWER_WITHIN_MS))
+      .then(({ error }) => error?.data?.retryable && again(), again);
   }
 }

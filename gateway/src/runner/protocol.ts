@@ -1,6 +1,6 @@
 import { Agent } from '@signalbox/crds';
 import { z } from 'zod';
-import { MAX_NAME_CHARS } from '../tools/tool.ts';
+import { MAX_NAME_CHARS, MAX_TOOLS } from '../tools/tool.ts';
 import { SaidToModel } from './said-to-model.ts';
 
 /** The messages between gateway and runner beyond `/rpc`. Both run the same version, so nested types of the gateway's are not checked again. */
@@ -45,9 +45,11 @@ export const RunnerState = z.object({
   /** The runner refuses new runs and ends after the present ones. */
   draining: z.boolean(),
   /** The tools of servers in the pod. How many there are is looked at before any of them is. */
-  tools: z.array(Tool).max(10_000),
+  tools: z.array(Tool).max(MAX_TOOLS),
 });
 export type RunnerState = z.infer<typeof RunnerState>;
+/** Is taken also where the tools are not. */
+export const RunnerDraining = RunnerState.pick({ draining: true });
 
 /** Runner to gateway. `run` is the idempotency key that the gateway gave; `ask` numbers its requests, so that one repeated on a new connection is executed once. */
 const Ask = z.object({ run: z.string(), ask: z.int() });

@@ -1,31 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { discoveredTools, offerTools } from './tool-offer.ts';
-
-const AGENT = { tools: ['host'], require_approval: [], read_only: false };
-
-/** Counts how often its keys are read. */
-function watched(schema: object) {
-  let reads = 0;
-  const inputSchema = new Proxy(schema, {
-    ownKeys: (target) => {
-      reads += 1;
-      return Reflect.ownKeys(target);
-    },
-  }) as Record<string, unknown>;
-  return { inputSchema, reads: () => reads };
-}
-
-test('the definition of a tool is hashed once, however many agents list it, and again where it changed', () => {
-  const { inputSchema, reads } = watched({ type: 'object' });
-  const tool = { server: 'host', name: 'look', description: 'looks', inputSchema, annotations: {} };
-  const [first] = discoveredTools(AGENT, [tool]);
-  const after = reads();
-  // Lists of tools are made anew for each question.
-  for (let agents = 0; agents < 200; agents++) expect(discoveredTools(AGENT, [{ ...tool }])).toEqual([first]);
-  expect(reads()).toBe(after);
-  expect(discoveredTools(AGENT, [{ ...tool, description: 'reads' }])[0]?.hash).not.toBe(first?.hash);
-});
+import { offerTools } from './tool-offer.ts';
 
 const toolOf = (server: string, name: string) => ({ server, name, description: '', inputSchema: {}, annotations: {} });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { contentHash, serverOf } from '@signalbox/crds';
+import { serverOf } from '@signalbox/crds';
 import type { ModelTool } from '../models/model.ts';
 import { globMatches } from '../policy/glob.ts';
 
@@ -27,7 +27,7 @@ export interface ToolOffer {
   warnings: string[];
 }
 
-interface AgentTools {
+export interface AgentTools {
   tools: readonly string[];
   require_approval: readonly string[];
   read_only: boolean;
@@ -41,8 +41,7 @@ export function offerTools(agent: AgentTools, available: readonly OfferableTool[
   const byName = new Map<string, OfferedTool>();
   const forModel: ModelTool[] = [];
   for (const tool of available) {
-    if (!isListed(agent.tools, tool)) continue;
-    if (agent.read_only && tool.annotations.readOnlyHint !== true) continue;
+    if (!isOffered(agent, tool)) continue;
     const name = modelName(tool, byName);
     byName.set(name, {
       server: tool.server,
@@ -57,42 +56,9 @@ export function offerTools(agent: AgentTools, available: readonly OfferableTool[
   return { byName, forModel, warnings };
 }
 
-/** A tool in the status of an agent; the hash covers the server's definition of the tool. */
-export interface DiscoveredTool {
-  server: string;
-  name: string;
-  hash: string;
-}
-
-const MAX_DISCOVERED = 256;
-
-/** What an agent could call now, in the order of names. */
-export function discoveredTools(agent: AgentTools, available: readonly OfferableTool[]): DiscoveredTool[] {
-  const tools = new Map(available.map((tool) => [`${tool.server}/${tool.name}`, tool]));
-  const offered = [...offerTools(agent, available).byName.values()].map(({ server, tool }) => `${server}/${tool}`);
-  return offered
-    .toSorted()
-    .slice(0, MAX_DISCOVERED)
-    .flatMap((key) => {
-      const tool = tools.get(key);
-      return tool ? [{ server: tool.server, name: tool.name, hash: hashOf(tool) }] : [];
-    });
-}
-
-interface Hashed extends Pick<OfferableTool, 'name' | 'description' | 'annotations'> {
-  hash: string;
-}
-
-/** By the schema, which lives as long as the definition that a server sent: every agent that lists the server asks for the same hashes. */
-const hashes = new WeakMap<object, Hashed>();
-
-function hashOf({ name, description, inputSchema, annotations }: OfferableTool): string {
-  const known = hashes.get(inputSchema);
-  const isSame = known?.name === name && known.description === description && known.annotations === annotations;
-  if (isSame) return known.hash;
-  const hash = contentHash({ name, description, inputSchema, annotations: { ...annotations } });
-  hashes.set(inputSchema, { name, description, annotations, hash });
-  return hash;
+/** Whether the agent's list names the tool, and the agent may have it. */
+export function isOffered(agent: AgentTools, tool: OfferableTool): boolean {
+  return isListed(agent.tools, tool) && (!agent.read_only || tool.annotations.readOnlyHint === true);
 }
 
 /** Whether a list of patterns names a tool. */

@@ -1,11 +1,8 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ListToolsResultSchema } from '@modelcontextprotocol/sdk/types.js';
-import { MAX_NAME_CHARS, type ToolDefinition } from './tool.ts';
+import { MAX_DEFINITION_CHARS, MAX_NAME_CHARS, MAX_TOOLS, type ToolDefinition } from './tool.ts';
 
-const MAX_TOOLS = 1000;
 const MAX_PAGES = 50;
-/** Of all its tools; a model could not read as much. */
-const MAX_DEFINITION_CHARS = 2 * 1024 * 1024;
 
 /** The tools that a server lists, each once: providers refuse a tool that is offered twice. Rejects where a limit is exceeded. */
 export async function listTools(client: Client, timeoutMs: number): Promise<ToolDefinition[]> {

@@ -2,6 +2,10 @@ import type { RunSpan } from '../observability/span.ts';
 
 /** Of the name of a tool, with which patterns of agents and of the policy are compared. */
 export const MAX_NAME_CHARS = 256;
+/** Of one server, and of the servers in one pod. */
+export const MAX_TOOLS = 1000;
+/** Of all its tools; a model could not read as much. */
+export const MAX_DEFINITION_CHARS = 2 * 1024 * 1024;
 
 /** One tool as its server describes it. */
 export interface ToolDefinition {

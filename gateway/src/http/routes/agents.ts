@@ -5,7 +5,6 @@ import type { AgentChanged, AgentRecord, ValidationItem } from '../../agents/age
 import type { LoadReport, RemoveResult, WriteResult } from '../../agents/registry.ts';
 import { unknownAgent } from '../../agents/unknown-name.ts';
 import type { Validated } from '../../agents/validate.ts';
-import type { DiscoveredTool } from '../../runs/tool-offer.ts';
 import type { App } from '../app.ts';
 import {
   AgentCandidate,
@@ -15,7 +14,6 @@ import {
   AgentFile,
   AgentList,
   AgentName,
-  type AgentSummary,
   AgentWritten,
   ChangedAgentName,
   ManagedAgents,
@@ -23,10 +21,11 @@ import {
   Reloaded,
   ValidationResult,
 } from '../schemas/agents.ts';
+import { summariesOf, type SummaryDeps } from './agent-summaries.ts';
 import { ErrorAnswer } from '../schemas/errors.ts';
 
 /** What these routes need of the registry. */
-export interface AgentRoutesDeps {
+export interface AgentRoutesDeps extends SummaryDeps {
   list: () => AgentRecord[];
   /** Of agents that were left out, or kept in their last good edition, and warnings about the others. */
   errors: () => readonly ValidationItem[];
@@ -36,7 +35,6 @@ export interface AgentRoutesDeps {
   remove: (name: string) => Promise<RemoveResult>;
   validate: (pair: AgentPair) => Promise<Validated>;
   reload: () => Promise<LoadReport>;
-  toolsOf: (agent: AgentRecord) => DiscoveredTool[];
   /** Puts a change that was made on record. */
   record: (change: AgentChanged) => void;
   /** Null where no controller manages agents. */
@@ -66,7 +64,7 @@ function addReads(app: App, deps: AgentRoutesDeps): void {
       summary: 'All agents, the errors of those that could not be loaded, and warnings about the others',
       response: { 200: AgentList },
     },
-    handler: () => ({ agents: deps.list().map((agent) => summaryOf(agent, deps)), errors: [...deps.errors()] }),
+    handler: async () => ({ agents: await summariesOf(deps.list(), deps), errors: [...deps.errors()] }),
   });
 
   app.route({
@@ -220,17 +218,10 @@ function addWrites(app: App, deps: AgentRoutesDeps): void {
     },
     handler: async () => {
       const { agents, errors } = await deps.reload();
-      const summaries = agents.map((agent) => summaryOf(agent, deps));
+      const summaries = await summariesOf(agents, deps);
       return { status: 'reloaded' as const, agents_loaded: agents.length, agents: summaries, errors };
     },
   });
-}
-
-function summaryOf(agent: AgentRecord, deps: AgentRoutesDeps): AgentSummary {
-  const { name, version, config, managedBy } = agent;
-  const { model, model_fallbacks, tools, description, tags } = config;
-  const summary = { name, model, model_fallbacks, tools, version, description, tags };
-  return { ...summary, discovered_tools: deps.toolsOf(agent), managed_by: managedBy };
 }
 
 function agentOr404(deps: AgentRoutesDeps, name: string): AgentRecord {

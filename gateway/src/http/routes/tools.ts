@@ -4,8 +4,8 @@ import type { App } from '../app.ts';
 import { PolicyDecision, TestedCall, ToolList, ToolPolicy, ToolServerList } from '../schemas/tools.ts';
 
 export interface ToolRoutesDeps {
-  servers: () => ToolServerView[];
-  tools: () => (ServedTool & { disabled: boolean })[];
+  servers: () => Promise<ToolServerView[]>;
+  tools: () => Promise<(ServedTool & { disabled: boolean })[]>;
   policy: { default: 'allow' | 'deny'; rules: PolicyRuleView[] };
   decide: DecidePolicy;
 }
@@ -22,7 +22,7 @@ export const toolRoutes = (deps: ToolRoutesDeps) => (app: App) => {
       summary: 'Tool servers and their state',
       response: { 200: ToolServerList },
     },
-    handler: () => ({ servers: deps.servers() }),
+    handler: async () => ({ servers: await deps.servers() }),
   });
 
   app.route({
@@ -35,7 +35,7 @@ export const toolRoutes = (deps: ToolRoutesDeps) => (app: App) => {
       summary: 'All tools of all tool servers, with those that pinning disables',
       response: { 200: ToolList },
     },
-    handler: () => ({ tools: toolRows(deps) }),
+    handler: async () => ({ tools: await toolRows(deps) }),
   });
 
   app.route({
@@ -66,9 +66,10 @@ export const toolRoutes = (deps: ToolRoutesDeps) => (app: App) => {
   });
 };
 
-function toolRows(deps: ToolRoutesDeps): ToolList['tools'] {
-  const hashes = new Map(deps.servers().map(({ name, tools_hash }) => [name, tools_hash]));
-  return deps.tools().map(({ server, name, description, inputSchema, annotations, disabled }) => ({
+async function toolRows(deps: ToolRoutesDeps): Promise<ToolList['tools']> {
+  const [servers, tools] = await Promise.all([deps.servers(), deps.tools()]);
+  const hashes = new Map(servers.map(({ name, tools_hash }) => [name, tools_hash]));
+  return tools.map(({ server, name, description, inputSchema, annotations, disabled }) => ({
     server,
     name,
     description,
