@@ -7,7 +7,7 @@ import { Announcer } from './announcer.ts';
 async function toldTo(answer: Pick<RpcResponse, 'result' | 'error'>): Promise<number> {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const ask = vi.fn(async (): Promise<RpcResponse> => ({ jsonrpc: '2.0', id: 1, ...answer }));
+  const ask = vi.fn<() => Promise<RpcResponse>>(async () => ({ jsonrpc: '2.0', id: 1, ...answer }));
   const announcer = new Announcer(() => ({ draining: false, tools: [] }), 5000);
   announcer.add({ ask } as unknown as Parameters<Announcer['add']>[0]);
   await vi.advanceTimersByTimeAsync(50_000);
