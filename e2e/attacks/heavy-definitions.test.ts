@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { call } from '../support/call.ts';
 import { type LocalServices, startLocalServices } from '../support/local-services.ts';
 import { scratchDirectory } from '../support/scratch.ts';
+import { MAX_HEALTH_MS } from './probe-health.ts';
 
 const scratch = scratchDirectory('heavy-definitions-');
 const pipelines = join(scratch.path, 'pipelines');
@@ -128,6 +129,24 @@ test('the validation of a definition with large schemas holds it no longer', asy
     expect(body).toMatchObject({ valid: true });
   });
   expect(held).toBeLessThan(Math.max(MAX_HELD_MS, took / 2));
+});
+
+test('a what-if for 960 branches of a pipeline reads its text once', { timeout: 120_000 }, async () => {
+  const names = Array.from({ length: 960 }, (_, at) => `branch${at}`);
+  const branches = names.map((name) => `      - {name: ${name}, executor: webhook, url: 'http://a'}\n`);
+  const groups = Array.from({ length: 60 }, (_, at) => branches.slice(at * 16, (at + 1) * 16).join(''));
+  const text = groups.map((steps, at) => `- name: group${at}\n  parallel:\n    steps:\n${steps}`).join('');
+  writeFileSync(join(pipelines, 'broad.yaml'), `name: broad\nsteps:\n${text}`);
+  await api('/reload', {});
+  const whatIf = { readiness: { operational: {} }, apply_to: [...names, ...names.slice(1, 9)] };
+  const { held } = await heldDuring(async () => {
+    const { status, body } = await api<{ applied_to: string[] }>(
+      '/pipelines/broad/promotion-readiness/preview',
+      whatIf,
+    );
+    expect([status, body.applied_to?.length]).toEqual([200, 960]);
+  });
+  expect(held).toBeLessThan(MAX_HEALTH_MS);
 });
 
 test('the gateway goes on answering while it reloads agents with large schemas', { timeout: 120_000 }, async () => {

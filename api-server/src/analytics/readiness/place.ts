@@ -15,9 +15,17 @@ export interface Place {
 type Loc = readonly (string | number)[];
 
 /** Null where the text does not show the map as a map of its own, as with an alias. */
-export function placeOf(text: string, loc: Loc): Place | null {
+export type FindPlace = (loc: Loc) => Place | null;
+
+/** Reads a text that is loaded, once for all its places: the text of a large definition takes some 50 ms. */
+export function placesIn(text: string): FindPlace {
   const lines = new LineCounter();
-  const document: Document = parseDocument(text, { lineCounter: lines });
+  // No key is there twice in what is loaded, and to look for one takes the square of their number.
+  const document: Document = parseDocument(text, { lineCounter: lines, uniqueKeys: false });
+  return (loc) => placeOf(document, lines, loc);
+}
+
+function placeOf(document: Document, lines: LineCounter, loc: Loc): Place | null {
   const map = loc.length === 0 ? document.contents : document.getIn(loc, true);
   if (!isMap(map)) return null;
   const at = (offset: number) => lines.linePos(offset);

@@ -1,6 +1,6 @@
 import { isParallel, type Pipeline } from '@signalbox/crds';
 import { stringify } from 'yaml';
-import { type Place, placeOf } from './place.ts';
+import { type Place, placesIn } from './place.ts';
 import type { ApplyTo } from './with-readiness.ts';
 
 export interface Snippet {
@@ -26,7 +26,8 @@ export function snippetOf(pipeline: Pipeline, written: object, applyTo: ApplyTo,
   const places = placesOf(pipeline, applyTo);
   const [first] = places;
   if (target.managed) return managedSnippet(yaml, pipeline.name, places);
-  const put = places.map((place) => ({ ...place, at: placeOf(target.text, place.loc) }));
+  const placeOf = placesIn(target.text);
+  const put = places.map((place) => ({ ...place, at: placeOf(place.loc) }));
   const at = put[0]?.at ?? null;
   return {
     yaml,
@@ -56,7 +57,8 @@ function placesOf({ name, steps }: Pipeline, applyTo: ApplyTo): Where[] {
     }));
     return [entry, ...branches];
   });
-  return all.filter((place) => applyTo.includes(place.name));
+  const named = new Set(applyTo);
+  return all.filter(({ name }) => named.has(name));
 }
 
 function fit(yaml: string, written: object, { style, indent: columns, replaces }: Place): string {

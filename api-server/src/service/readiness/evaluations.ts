@@ -46,7 +46,8 @@ export interface Evaluations {
 export const createEvaluations = ({ pipeline, evaluate, preview }: EvaluationsDeps): Evaluations => ({
   evaluate: async (name, { bin_width: binWidth, n_min: nMin }) =>
     readinessView(await evaluate(pipeline(name).config, { binWidth, nMin })),
-  preview: async (name, { readiness, apply_to: applyTo }, written) => {
+  preview: async (name, { readiness, apply_to: named }, written) => {
+    const applyTo = named && [...new Set(named)];
     const tried = await preview({ pipeline: pipeline(name), readiness, written, applyTo });
     if (tried.kind === 'missing') throw noStep(name, tried.steps);
     return previewView(tried, applyTo);
