@@ -11,7 +11,7 @@ import {
 } from '../../store/tables/replay/golden-members.ts';
 import type { GoldenSet } from '../../store/tables/replay/golden-sets.ts';
 import { type GoldenFile, invalid, type NumberedLine } from './file.ts';
-import { MAX_MEMBERS } from './pinnable.ts';
+import { MAX_MEMBERS, whyNoAnswer } from './pinnable.ts';
 
 export interface ImportCounts {
   added: number;
@@ -86,13 +86,18 @@ const otherLabels = (relabelled: readonly string[]) =>
     `the file has other labels for ${relabelled.length} members: ${listed(relabelled)}. Nothing was imported; ?overwrite=true takes the labels of the file`,
   );
 
-/** Whether the execution is stored here. A row of another execution is refused: it would be unknown what is replayed. */
+/**
+ * Whether the execution is stored here. A row of another execution is refused, for it would be unknown what is replayed,
+ * and one that could not be pinned.
+ */
 async function isStored(tx: Tx, set: GoldenSet, row: NumberedLine): Promise<boolean> {
   if (family(row.step_name) !== set.stepName)
     throw invalid(row.number, `step_name: the golden set is for the step ${set.stepName}`);
   const step = await recordedStep(tx.db, { id: row.step_id });
   if (step !== null && (step.runId !== row.run_id || step.stepName !== row.step_name))
     throw invalid(row.number, 'step_id: another execution has this id here');
+  const refused = step && whyNoAnswer(step);
+  if (refused) throw invalid(row.number, `step_id: ${refused}`);
   return step !== null;
 }
 

@@ -286,6 +286,23 @@ describe('as a file', () => {
     expect(message).toBe('line 202: a golden set has at most 200 members');
   });
 
+  test('a row of an execution that cannot be pinned is refused', async () => {
+    await mark(RUN, 'correct');
+    const set = await create();
+    await pin(set);
+    const file = await exported(set);
+    await server.store.addReplay(2, { source: 'regression' });
+    await server.store.addStep(runIdOf(2), 'look');
+    await server.store.addRun(3);
+    await server.store.addStep(runIdOf(3), 'look', { status: 'failed', primary_confidence: null });
+    const rowOf = (run: string) => file.replaceAll('step-1', `${run}/look`).replaceAll(RUN, run);
+    expect(refusal(await importFile(rowOf(runIdOf(2))))).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('line 2: step_id: this is the result of a replay'),
+    });
+    expect(refusal(await importFile(rowOf(runIdOf(3)))).message).toContain('the step has no answer');
+  });
+
   test('a row of another execution and a set of another step are refused', async () => {
     await mark(RUN, 'correct');
     const set = await create();
