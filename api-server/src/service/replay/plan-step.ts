@@ -1,6 +1,6 @@
 import { limitedNamespace, promptHash } from '@signalbox/crds';
 import type { ReplayConfig } from '../../config/config.ts';
-import type { Snapshot } from '../../definitions/snapshot.ts';
+import type { LoadedPipeline, Snapshot } from '../../definitions/snapshot.ts';
 import {
   asksAgent,
   candidateStep,
@@ -67,7 +67,7 @@ export async function planStep(deps: PlanDeps, request: BatchRequest): Promise<B
     request.samples.map(({ stepId }) => stepId),
   );
   const executions = request.samples.flatMap(({ stepId }) => known.get(stepId) ?? []);
-  const { pipeline, step, namespace } = await baseOf(deps, request, executions[0] ?? null);
+  const { pipeline, step, namespace } = await baseOf(deps, request, executions);
   const { stepName, candidate, mode } = request;
   const agent = candidate.agent ?? step.agent;
   requireSafe(settings, [...executions, step, { executor: step.executor, agent }]);
@@ -108,9 +108,9 @@ function sampleOf({ stepId, outcome, labelSource }: ChosenSample, known: Labelle
 }
 
 /** The step that the candidate changes, and its pipeline. */
-async function baseOf(deps: PlanDeps, request: BatchRequest, newest: LabelledExecution | null) {
+async function baseOf(deps: PlanDeps, request: BatchRequest, executions: readonly LabelledExecution[]) {
   const { stepName } = request;
-  const found = await definitionOf(deps, request, newest);
+  const found = await definitionOf(deps, request, executions);
   const step = found && stepNamed(found.pipeline.steps, stepName);
   if (!step) throw badField(['path', 'step_name'], `no definition of step "${stepName}" is known`);
   if (!asksAgent(step)) throw badField(['path', 'step_name'], `step "${stepName}" asks no agent`);
@@ -119,23 +119,33 @@ async function baseOf(deps: PlanDeps, request: BatchRequest, newest: LabelledExe
 
 /** With the namespace of its author; null for one without limits. */
 async function definitionOf(
-  { database: { db }, definitions }: PlanDeps,
+  deps: PlanDeps,
   { stepName, base }: BatchRequest,
-  newest: LabelledExecution | null,
+  executions: readonly LabelledExecution[],
 ) {
+  const { db } = deps.database;
+  const [newest] = executions;
   const recorded = base === 'recorded' && newest ? await readRecorded(db, newest) : null;
   if (recorded) return { pipeline: recorded.pipeline, namespace: await namespaceOfRun(db, recorded.run.id) };
-  const loaded = loadedWith(definitions(), stepName, newest);
+  const loaded = await loadedWith(deps, stepName, executions);
   return loaded && { pipeline: loaded.config, namespace: limitedNamespace(loaded.standing) };
 }
 
-function loadedWith(
-  { pipelines, byName }: ReturnType<PlanDeps['definitions']>,
+/** Of a pipeline that ran it, else of the same namespace: a step of this name that somebody else wrote is another step. */
+async function loadedWith(
+  { database: { db }, definitions }: PlanDeps,
   stepName: string,
-  newest: LabelledExecution | null,
+  executions: readonly LabelledExecution[],
 ) {
-  const own = newest ? byName.get(newest.pipelineName) : undefined;
-  return [...(own ? [own] : []), ...pipelines].find(({ config }) => stepNamed(config.steps, stepName));
+  const { pipelines, byName } = definitions();
+  const having = ({ config }: LoadedPipeline) => stepNamed(config.steps, stepName) !== null;
+  const own = executions.flatMap(({ pipelineName }) => byName.get(pipelineName) ?? []).find(having);
+  const [newest] = executions;
+  if (own) return own;
+  // Where every execution is gone, there is none to replay.
+  if (!newest) return pipelines.find(having);
+  const namespace = await namespaceOfRun(db, newest.runId);
+  return pipelines.find((loaded) => limitedNamespace(loaded.standing) === namespace && having(loaded));
 }
 
 /** Refuses a template that cannot be compiled. */
