@@ -22,7 +22,10 @@ const IDLE_POLL_MS = 15_000;
 const BUSY_MS = 10_000;
 /** Long enough for the transaction of what was just planned. */
 const SOON_MS = 100;
-const KEEP_MS = 30 * 86_400_000;
+const DAY_MS = 86_400_000;
+const KEEP_MS = 30 * DAY_MS;
+/** Of what did not arrive: somebody may still send it again. */
+const KEEP_UNDELIVERED_MS = 365 * DAY_MS;
 const PRUNE_EVERY_MS = 3_600_000;
 const RECOUNT_MS = 10_000;
 /** How long a receiver that did not answer is left alone. */
@@ -31,12 +34,19 @@ export const UNANSWERED_WAIT_MS = 30_000;
 /** Calls a URL that the author of a run wrote; without a run, the pipeline of this name. */
 export type GuardedHttp = (call: HttpCall & Pick<Claimed, 'pipeline' | 'runId'>) => Promise<HttpReply | Failure>;
 
+/** Of what ended well or was dismissed, and of what did not arrive; in milliseconds. */
+export interface PruneBefore {
+  done: number;
+  undelivered: number;
+}
+export type Pruned = Record<keyof PruneBefore, number>;
+
 /** The store's side; claims and settlements are durable when they resolve. */
 export interface Outbox {
   insert(notifications: readonly Notification[]): Write;
   claim(claim: { now: number; until: number; limit: number }): Promise<Claimed[]>;
   settle(settlement: Settlement): Promise<void>;
-  prune(before: number): Promise<number>;
+  prune(before: PruneBefore): Promise<Pruned>;
   definitionOf(runId: string): Promise<Pipeline | null>;
   /** What did not reach its channel so far. */
   undelivered(): Promise<Undelivered[]>;
@@ -173,9 +183,12 @@ export class Sender {
 
   async #prune(at: number): Promise<void> {
     if (at - this.#prunedAt < PRUNE_EVERY_MS) return;
-    const deleted = await this.#deps.outbox.prune(at - KEEP_MS);
+    const before = { done: at - KEEP_MS, undelivered: at - KEEP_UNDELIVERED_MS };
+    const { done, undelivered } = await this.#deps.outbox.prune(before);
+    if (undelivered > 0)
+      this.#deps.log.warn({ deleted: undelivered }, 'notifications that did not arrive were deleted after a year');
     // What is left of a large heap goes with the next polls.
-    if (deleted === 0) this.#prunedAt = at;
+    if (done + undelivered === 0) this.#prunedAt = at;
   }
 
   #begin(claimed: Claimed): void {

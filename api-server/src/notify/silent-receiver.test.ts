@@ -58,7 +58,7 @@ function site(given: readonly Row[], tryMs = 20) {
       },
       settle: async ({ id, status, nextAt }) =>
         void Object.assign(rowOf(id), { sent: status === 'sent', dueAt: nextAt ?? Infinity }),
-      prune: async () => 0,
+      prune: async () => ({ done: 0, undelivered: 0 }),
     },
     prepare: async ({ id }) => prepared(rowOf(id)),
     authorOf: async ({ pipeline }) => {

@@ -170,13 +170,25 @@ test('the log of a run that goes on is left to its engine', async () => {
   expect(await readEvents(database.db, 'r1', 2)).toEqual([]);
 });
 
-test('rows go with their run, and after their time', async () => {
+test('rows go with their run', async () => {
   await endedRun('r1');
-  await store(one('a', { runId: 'r1' }), one('old', { createdAt: AT - 1 }), one('new'));
+  await store(one('a', { runId: 'r1' }));
   await database.write(async (tx) => void (await tx.db.deleteFrom('runs').where('id', '=', 'r1').execute()));
-  expect(await outbox.prune(AT)).toBe(1);
-  expect(await outbox.prune(AT)).toBe(0);
-  expect((await rows()).map(({ id }) => id)).toEqual(['new']);
+  expect(await rows()).toEqual([]);
+});
+
+test('rows go after their time, which is longer for what did not arrive', async () => {
+  const all = ['sent', 'forwarded', 'dismissed', 'failed', 'pending'] as const;
+  await store(...all.map((id) => one(id, { createdAt: AT - 1 })), one('a', { createdAt: AT }));
+  for (const status of all)
+    await database.write(
+      async (tx) => void (await tx.db.updateTable('notifications').set({ status }).where('id', '=', status).execute()),
+    );
+  await outbox.settle(settlement());
+  expect(await outbox.prune({ done: AT, undelivered: AT - 1 })).toEqual({ done: 3, undelivered: 0 });
+  expect((await rows()).map(({ id }) => id)).toEqual(['a', 'failed', 'pending']);
+  expect(await outbox.prune({ done: AT, undelivered: AT })).toEqual({ done: 0, undelivered: 2 });
+  expect((await rows()).map(({ id }) => id)).toEqual(['a']);
 });
 
 test('the definition is the one the run began with', async () => {

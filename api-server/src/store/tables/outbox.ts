@@ -1,14 +1,14 @@
 import type { Pipeline } from '@signalbox/crds';
 import type { Kysely } from 'kysely';
 import type { ConfigSource, Message, Notification } from '../../notify/message.ts';
-import type { Outbox } from '../../notify/sender.ts';
+import type { Outbox, PruneBefore, Pruned } from '../../notify/sender.ts';
 import type { Claimed, Settlement } from '../../notify/settle.ts';
 import { isTerminal, type RunEvent, type RunStatus } from '../../runs/state/model.ts';
 import { addCounters } from '../db/counters.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { dialectOf } from '../db/dialect.ts';
 import { attentionOf } from './attention.ts';
-import { readTries, undelivered } from './notification-list.ts';
+import { type NotificationStatus, readTries, undelivered } from './notification-list.ts';
 import { runDefinition } from './definitions.ts';
 import { appendEvents } from './event-writes.ts';
 import type { NotificationRow, Tables } from '../db/schema.ts';
@@ -214,16 +214,27 @@ async function appendToEndedRun(tx: Tx, runId: string, event: Omit<RunEvent, 'se
 /** Rows that one transaction deletes at most. */
 const PRUNE_ROWS = 1_000;
 
-const pruneRows = statement<{ before: number }>((db, slot) =>
-  db
-    .deleteFrom('notifications')
-    .where('id', 'in', (old) =>
-      old.selectFrom('notifications').select('id').where('created_at', '<', slot.before).limit(PRUNE_ROWS),
-    ),
-);
+const pruneRows = (...statuses: NotificationStatus[]) =>
+  statement<{ before: number }>((db, slot) =>
+    db
+      .deleteFrom('notifications')
+      .where('id', 'in', (old) =>
+        old
+          .selectFrom('notifications')
+          .select('id')
+          .where('created_at', '<', slot.before)
+          .where('status', 'in', statuses)
+          .limit(PRUNE_ROWS),
+      ),
+  );
+const pruneDone = pruneRows('sent', 'forwarded', 'dismissed');
+const pruneUndelivered = pruneRows('pending', 'failed');
 
-/** Deletes rows created before `before`, a bounded number of them; answers how many. */
-export const pruneNotifications = async (tx: Tx, before: number): Promise<number> => tx.run(pruneRows, { before });
+/** Deletes rows created before these times, a bounded number of them; answers how many. */
+export const pruneNotifications = async (tx: Tx, before: PruneBefore): Promise<Pruned> => ({
+  done: await tx.run(pruneDone, { before: before.done }),
+  undelivered: await tx.run(pruneUndelivered, { before: before.undelivered }),
+});
 
 /** The outbox of the service over its database. */
 export const createOutbox = (database: Pick<Database, 'db' | 'write'>): Outbox => ({
