@@ -15,6 +15,7 @@ import { createGoldenSets, type GoldenSets } from './golden-sets/golden-sets.ts'
 import { createHistory, type History, type HistoryDeps } from './history/history.ts';
 import { createEvaluations, type Evaluations, type EvaluationsDeps } from './readiness/evaluations.ts';
 import { createRegressions, type Regressions, type RegressionsDeps } from './regressions/regressions.ts';
+import { createReadingRoom } from './reading/reading-room.ts';
 import { createReplays, type Replays, type ReplaysDeps } from './replay/replay.ts';
 import { createRuns, type Runs, type RunsDeps } from './runs/runs.ts';
 import { createStatistics, type Statistics, type StatisticsDeps } from './statistics/statistics.ts';
@@ -59,14 +60,14 @@ export interface ServiceParts
   extends
     DeliveriesDeps,
     Pick<KeptDeliveriesDeps, 'flushDeliveries'>,
-    Omit<RunsDeps, 'record'>,
+    Omit<RunsDeps, 'record' | 'reading'>,
     FeedbackDeps,
     Omit<DefinitionsDeps, 'record'>,
     Omit<DefinitionWritesDeps, 'record'>,
     Omit<StatisticsDeps, 'database' | 'definitions'>,
     Omit<HistoryDeps, 'database'>,
     Omit<EvaluationsDeps, 'pipeline'>,
-    ReplaysDeps,
+    Omit<ReplaysDeps, 'reading'>,
     Pick<NotificationLogDeps, 'sendSoon'>,
     StatusDeps,
     ClusterDeps {
@@ -80,7 +81,7 @@ export interface ServiceParts
 export function createServices(parts: ServiceParts): Services {
   const { database, now } = parts;
   const audit = (entry: AuditEntry) => database.write((tx) => insertAudit(tx, entry));
-  const deps = { ...parts, record: createRecord({ audit, now }) };
+  const deps = { ...parts, record: createRecord({ audit, now }), reading: createReadingRoom() };
   const definitions = createDefinitions(deps);
   const deliveries = createDeliveries(deps);
   const replays = createReplays(deps);

@@ -1,5 +1,6 @@
 import { AppError, ERROR_STATUS, errorBody, type ErrorBody, type ErrorType, plainIssues } from '@signalbox/crds';
 import { z } from 'zod';
+import { NoRoom } from '../service/reading/reading-room.ts';
 import { AtCapacity } from '../service/deliveries/at-capacity.ts';
 
 /** The envelope has no type for 405; it is reported as `validation`. */
@@ -21,6 +22,8 @@ export interface Answer {
 export function toAnswer(error: unknown): Answer {
   if (error instanceof MethodNotAllowed) return answer('validation', error.message, { status: 405 });
   if (error instanceof AtCapacity) return full(error);
+  if (error instanceof NoRoom)
+    return { ...answer(error.type, error.message), retryAfterSeconds: error.retryAfterSeconds };
   if (error instanceof AppError) return answer(error.type, error.message, { extra: error.extra });
   if (error instanceof z.ZodError) return invalid(error, []);
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };

@@ -129,6 +129,11 @@ function createApp(
     }
   });
   app.decorateRequest('caller');
+  app.decorateRequest('held');
+  app.addHook('onSend', (request, _reply, _payload, done) => {
+    request.held?.written();
+    done();
+  });
   app.setErrorHandler(sendError);
   if (accessLog) app.addHook('onResponse', accessWriter(accessLog));
   return app;

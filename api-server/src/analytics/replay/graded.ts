@@ -22,6 +22,7 @@ export interface Execution {
   confidence: number | null;
   deterministicPassed: boolean | null;
   summary: string | null;
+  /** One of more than 16 KiB is `{cut}`, with how its JSON begins. */
   output: Record<string, unknown> | null;
   inputTokens: number | null;
   outputTokens: number | null;

@@ -8,7 +8,7 @@ import {
   listDeliveries,
   MOST_COUNTED,
 } from '../../store/tables/deliveries.ts';
-import { runDetail } from '../../store/tables/run-detail.ts';
+import { deliveryOfRun } from '../../store/tables/bodies/run-bodies.ts';
 import { DELIVERY_OUTCOMES } from '../../triggers/delivery-record.ts';
 import type { Actor } from '../actor.ts';
 import { type Action, type RecordAction, recordIn } from '../audit/record.ts';
@@ -133,6 +133,6 @@ function outcomeOf(result: DeliveryResult): Pick<Action, 'outcome' | 'runId'> {
 }
 
 async function rawOfRun({ db }: Pick<Database, 'db'>, runId: string | null): Promise<string | null> {
-  const detail = runId === null ? null : await runDetail(db, runId, { raw: true });
-  return detail?.raw === undefined || detail.raw === null ? null : JSON.stringify(detail.raw);
+  const raw = runId === null ? null : await deliveryOfRun(db, runId);
+  return raw === null ? null : JSON.stringify(raw);
 }

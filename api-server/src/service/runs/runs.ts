@@ -7,10 +7,12 @@ import { type FoundRun, lastStatuses, listRuns, runsById, runsByPrefix } from '.
 import { createDeclared } from '../../store/tables/results/declared.ts';
 import { resultsOf } from '../../store/tables/results/results.ts';
 import type { RunFilter } from '../../store/tables/search/run-filter.ts';
+import { bytesOfRuns } from '../../store/tables/bodies/text-sizes.ts';
 import { findRun, runDetail } from '../../store/tables/run-detail.ts';
 import type { Actor } from '../actor.ts';
 import type { RecordAction } from '../audit/record.ts';
 import { unknownId } from '../fields.ts';
+import type { Reading } from '../reading/reading-room.ts';
 import type { Comparison } from '../views/comparison.ts';
 import {
   type Cancelled,
@@ -31,6 +33,7 @@ export type Frame = RunEvent | { type: 'run_complete'; status: TerminalRunStatus
 
 export interface RunsDeps extends Omit<RerunDeps, 'database'> {
   database: Pick<Database, 'db' | 'reader'>;
+  reading: Reading;
   /** For cancellations: the run ends in a transaction of its own, maybe on another replica. */
   record: RecordAction;
   /** Cancels a run on any replica; resolves when its end is stored. */
@@ -52,7 +55,7 @@ export interface Runs {
   lastOf(pipelines: readonly string[], most: number, signal: AbortSignal): Promise<Map<string, string[]>>;
   /** Runs whose id begins so, the newest first; none for what is no beginning of an id. */
   byPrefix(prefix: string, limit: number): Promise<FoundRun[]>;
-  /** `raw`: with the delivery as received. Throws `not_found`. */
+  /** `raw`: with the delivery as received. Throws `not_found`, and `unavailable` where too much is read at once, as does `compare`. */
   get(id: string, include?: { raw: boolean }): Promise<RunDetail>;
   /** Two runs, step by step. Throws `not_found`, and `conflict` for runs of two pipelines unless forced. */
   compare(a: string, b: string, options: { force: boolean }): Promise<Comparison>;
@@ -100,6 +103,8 @@ export function createRuns(deps: RunsDeps): Runs {
     const { run, results, view } = await stored(id);
     return { line: runLine(run, results), steps: view.steps };
   };
+  const read = async <T>(ids: readonly string[], all: () => Promise<T>): Promise<T> =>
+    deps.reading(await bytesOfRuns(db, ids), all);
   return {
     list: async ({ limit, offset, cursor, label, sort = 'age', ...filter }) => {
       const asked = { ...filter, labels: label };
@@ -116,12 +121,14 @@ export function createRuns(deps: RunsDeps): Runs {
     },
     lastOf: (pipelines, most, signal) => lastStatuses(deps.database.reader(signal), pipelines, most),
     byPrefix: async (prefix, limit) => (ID_BEGINNING.test(prefix) ? runsByPrefix(db, prefix, limit) : []),
-    get: async (id, include) => (await stored(id, include)).view,
+    get: async (id, include) => (await read([id], () => stored(id, include))).view,
     compare: async (a, b, { force }) => {
-      const runs = await Promise.all([compared(a), compared(b)]);
-      if (!force && runs[0].line.pipeline_name !== runs[1].line.pipeline_name)
-        throw new AppError('conflict', 'the runs are of different pipelines; force=true compares them all the same');
-      return compare(...runs);
+      return read([a, b], async () => {
+        const runs = await Promise.all([compared(a), compared(b)]);
+        if (!force && runs[0].line.pipeline_name !== runs[1].line.pipeline_name)
+          throw new AppError('conflict', 'the runs are of different pipelines; force=true compares them all the same');
+        return compare(...runs);
+      });
     },
     ended: async (id) => {
       const found = await findRun(db, id);

@@ -15,6 +15,7 @@ const ExecutionView = z
     status: z.string(),
     confidence: NullableNumber,
     summary: NullableText,
+    /** One of more than 16 KiB is `{cut}`, with how its JSON begins. */
     output: AnyObject.nullable(),
     input_tokens: NullableNumber,
     output_tokens: NullableNumber,

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Execution } from '../../analytics/replay/graded.ts';
 import type { Outcome, StepStatus } from '../../runs/state/model.ts';
+import { CUT } from '../db/bodies/packed-body.ts';
 import type { Tables } from '../db/schema.ts';
 import { withTexts } from '../tables/bodies/run-bodies.ts';
 import { LABEL_SOURCE, type LabelSource, OUTCOME } from '../tables/labels/outcome.ts';
@@ -29,8 +30,47 @@ export async function recordedChainRows(
   return executionsOf(db, found);
 }
 
+/** Longer answers are cut where they are read, so that no report grows with what agents said. */
+export const MOST_OUTPUT_BYTES = 16 * 1024;
+const OUTPUT = sql<string | null>`case when octet_length(step_executions.output) > ${sql.lit(MOST_OUTPUT_BYTES)}
+  then substr(step_executions.output, 1, ${sql.lit(MOST_OUTPUT_BYTES)}) || ${sql.lit(CUT)} else step_executions.output end`;
+
 /** A long summary is cut where it is read, so that no report grows with what senders wrote. */
 const RUN_SUMMARY = sql<string | null>`substr(runs.summary, 1, 300)`;
+
+/** What these rows hold in the report, in bytes; a packed answer counts as one that is cut. */
+const HELD = sql<
+  number | string | null
+>`sum(1024 + coalesce(octet_length(summary), 0) + coalesce(octet_length(error_message), 0)
+  + case when output is null then 0 when octet_length(output) between 1 and ${sql.lit(MOST_OUTPUT_BYTES)} then octet_length(output)
+  else ${sql.lit(MOST_OUTPUT_BYTES)} end)`;
+
+/** Which recorded executions a report compares with: by their ids, or the steps of runs. */
+export interface Compared {
+  stepIds?: readonly string[];
+  runIds?: readonly string[];
+  stepNames?: readonly string[];
+}
+
+/** Bytes of the rows of a report, which none of them is read for. */
+export async function bytesOfReport(
+  db: Kysely<Tables>,
+  runId: string,
+  { stepIds = [], runIds = [], stepNames = [] }: Compared,
+): Promise<number> {
+  const { held } = await db
+    .selectFrom('step_executions')
+    .select(HELD.as('held'))
+    .where(({ eb, or, and }) =>
+      or([
+        eb('run_id', '=', runId),
+        ...(stepIds.length > 0 ? [eb('id', 'in', stepIds)] : []),
+        ...(runIds.length > 0 ? [and([eb('run_id', 'in', runIds), eb('step_name', 'in', stepNames)])] : []),
+      ]),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(held ?? 0);
+}
 
 const rows = (db: Kysely<Tables>) =>
   db
@@ -51,7 +91,6 @@ const rows = (db: Kysely<Tables>) =>
       'step_executions.primary_confidence',
       'step_executions.deterministic_passed',
       'step_executions.summary',
-      'step_executions.output',
       ...OWN_USE,
       'step_executions.started_at',
       'step_executions.completed_at',
@@ -59,10 +98,10 @@ const rows = (db: Kysely<Tables>) =>
       'step_feedback.outcome as mark',
     ])
     .select([OUTCOME.as('outcome'), LABEL_SOURCE.as('label_source')])
-    .select([PARTS.as('parts'), RUN_SUMMARY.as('run_summary')]);
+    .select([PARTS.as('parts'), RUN_SUMMARY.as('run_summary'), OUTPUT.as('output')]);
 
 async function executionsOf(db: Kysely<Tables>, query: ReturnType<typeof rows>): Promise<Execution[]> {
-  return (await withTexts(db, await query.execute())).map(toExecution);
+  return (await withTexts(db, await query.execute(), MOST_OUTPUT_BYTES)).map(toExecution);
 }
 
 interface Row extends OwnUseRow {
@@ -84,6 +123,11 @@ interface Row extends OwnUseRow {
   run_summary: string | null;
 }
 
+function outputOf(text: string | null): Record<string, unknown> | null {
+  if (text === null) return null;
+  return text.endsWith(CUT) ? { cut: text } : (JSON.parse(text) as Record<string, unknown>);
+}
+
 const toExecution = (row: Row): Execution => ({
   stepId: row.id,
   runId: row.run_id,
@@ -94,7 +138,7 @@ const toExecution = (row: Row): Execution => ({
   confidence: row.primary_confidence,
   deterministicPassed: row.deterministic_passed === null ? null : row.deterministic_passed === 1,
   summary: row.summary,
-  output: row.output === null ? null : (JSON.parse(row.output) as Record<string, unknown>),
+  output: outputOf(row.output),
   ...ownUse(row),
   durationSeconds: row.completed_at === null ? null : Math.max(0, row.completed_at - row.started_at) / 1000,
   error: row.error_message,

@@ -1,6 +1,8 @@
 import { forAsker } from '@signalbox/crds/process/asker';
 import type { onRequestHookHandler } from 'fastify';
 import type { TokenRole } from '../../config/config.ts';
+import { createHeld, type Held, holdingFor } from '../../service/reading/held.ts';
+import { isMcpCall } from '../mcp/via.ts';
 import type { TokenLimit } from './token-limit.ts';
 
 /** The role that a route requires: none, `webhook`, `reload` (or admin), or at least one of the ranked roles (Orchestration 5). */
@@ -28,12 +30,21 @@ export function permits(role: TokenRole, needed: RouteRole): boolean {
   return RANK[role] >= RANK[needed];
 }
 
-/** After the guard: what is read for the request takes turns with what others ask for. */
-export const forCaller: onRequestHookHandler = ({ caller }, _reply, done) => forAsker(caller.name, done);
+/** After the guard: what is read for the request takes turns with what others ask for, and holds its room until it is answered. */
+export const forCaller: onRequestHookHandler = (request, reply, done) => {
+  // A tool's call is a part of the request that it came with.
+  if (isMcpCall()) return done();
+  const held = createHeld();
+  request.held = held;
+  reply.raw.once('close', held.written);
+  return forAsker(request.caller.name, () => holdingFor(held, done));
+};
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the guard of the route before anything else runs. */
     caller: Caller;
+    /** Absent in a request that a tool makes. */
+    held?: Held;
   }
 }

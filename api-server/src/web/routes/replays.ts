@@ -137,7 +137,7 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
       summary: 'How the candidate of a replay did, computed for this answer',
       params: ByRun,
       answers: { 200: AnyReplayReport },
-      refusals: ['not_found'],
+      refusals: ['not_found', 'unavailable'],
       handler: ({ params }) => replays.report(params.id),
     }),
     route({
@@ -150,7 +150,7 @@ export const replayRoutes = ({ replays }: Pick<Services, 'replays'>): Route[] =>
       params: ByRun,
       query: z.strictObject({ format: z.enum(EXPORT_FORMATS) }),
       answers: { 200: { mediaType: 'text/csv', example: 'run_id,step_name,source_run_id\r\n' } },
-      refusals: ['not_found'],
+      refusals: ['not_found', 'unavailable'],
       handler: async ({ params: { id }, query: { format }, reply }) =>
         reply
           .header('content-type', MEDIA_TYPES[format])

@@ -34,7 +34,7 @@ export const runRoutes = ({ runs }: Pick<Services, 'runs'>): Route[] => [
     params: ById,
     query: z.strictObject({ include: z.literal('raw').optional() }),
     answers: { 200: RunDetail },
-    refusals: ['not_found'],
+    refusals: ['not_found', 'unavailable'],
     handler: ({ params, query }) => runs.get(params.id, { raw: query.include === 'raw' }),
   }),
   route({
@@ -47,7 +47,7 @@ export const runRoutes = ({ runs }: Pick<Services, 'runs'>): Route[] => [
     params: z.strictObject({ a: idOf('run'), b: idOf('run') }),
     query: z.strictObject({ force: z.enum(['true', 'false']).optional() }),
     answers: { 200: Comparison },
-    refusals: ['not_found', 'conflict'],
+    refusals: ['not_found', 'conflict', 'unavailable'],
     handler: ({ params, query }) => runs.compare(params.a, params.b, { force: query.force === 'true' }),
   }),
   route({

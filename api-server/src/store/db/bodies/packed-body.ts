@@ -46,7 +46,27 @@ export interface StepText {
 export async function pack(head: string, texts: readonly StepText[]): Promise<Uint8Array> {
   const steps = JSON.stringify(texts.map(({ step, column }) => [step, column]));
   const whole = [`${head.slice(0, -1)},"steps":${steps}}`, ...texts.map(({ json }) => json)].join(BETWEEN);
-  return whole.length > LONG ? compressed(whole) : zstdCompressSync(whole);
+  if (whole.length <= LONG) return zstdCompressSync(whole);
+  const bytes = Buffer.from(whole);
+  // Else the body would not say how large it is.
+  return compressed(bytes, { pledgedSrcSize: bytes.length });
+}
+
+/** Bytes of a body that say how large the whole is. */
+export const HEAD_BYTES = 18;
+/** Of a body that does not say it: this many times what it is packed. */
+const USUAL_RATIO = 16;
+
+/** The size of a body by the header of its first frame (RFC 8878, 3.1.1.1), without reading it. */
+export function unpackedBytes(head: Uint8Array, packed: number): number {
+  const bytes = Buffer.from(head);
+  const flags = bytes.at(4) ?? 0;
+  const isSingle = (flags & 0x20) !== 0;
+  const at = 5 + (isSingle ? 0 : 1) + ([0, 1, 2, 4][flags & 3] ?? 0);
+  const width = [isSingle ? 1 : 0, 2, 4, 8][flags >> 6] ?? 0;
+  if (width === 0 || bytes.length < at + width) return packed * USUAL_RATIO;
+  const size = width === 8 ? Number(bytes.readBigUInt64LE(at)) : bytes.readUIntLE(at, width);
+  return width === 2 ? size + 256 : size;
 }
 
 /** Whether a stored text or body is not as it was written: the disk or another program changed it. */
@@ -67,14 +87,17 @@ export function unpack(body: Uint8Array): PackedBody {
   return { ...head, texts: textsIn(bytes, TEXTS) };
 }
 
-/** Only the texts of some columns: the others are not even made a string. */
-export const unpackTexts = (body: Uint8Array, columns: readonly TextColumn[]): PackedBody['texts'] =>
-  textsIn(decompressed(body), columns);
+/** Only the texts of some columns: the others are not even made a string, nor is more than `most` bytes of one. */
+export const unpackTexts = (body: Uint8Array, columns: readonly TextColumn[], most?: number): PackedBody['texts'] =>
+  textsIn(decompressed(body), columns, most);
+
+/** At the end of a text that was cut where it was read: no JSON ends so. */
+export const CUT = '…';
 
 /** What begins the list of texts: it is the last one in a head, and no JSON string holds it. */
 const STEPS = '"steps":';
 
-function textsIn(bytes: Buffer, columns: readonly TextColumn[]): PackedBody['texts'] {
+function textsIn(bytes: Buffer, columns: readonly TextColumn[], most = Infinity): PackedBody['texts'] {
   const texts = new Map<string, Partial<Record<TextColumn, string>>>();
   let end = endOf(bytes, 0);
   if (end === bytes.length) return texts;
@@ -84,11 +107,14 @@ function textsIn(bytes: Buffer, columns: readonly TextColumn[]): PackedBody['tex
     end = endOf(bytes, begin);
     if (!columns.includes(column)) continue;
     const known = texts.get(step) ?? {};
-    known[column] = begin > bytes.length ? 'null' : bytes.toString('utf8', begin, end);
+    known[column] = begin > bytes.length ? 'null' : textAt(bytes, begin, { end, most });
     texts.set(step, known);
   }
   return texts;
 }
+
+const textAt = (bytes: Buffer, begin: number, { end, most }: { end: number; most: number }): string =>
+  end - begin > most ? bytes.toString('utf8', begin, begin + most) + CUT : bytes.toString('utf8', begin, end);
 
 function endOf(bytes: Buffer, begin: number): number {
   const at = bytes.indexOf(BETWEEN, begin);
@@ -121,7 +147,7 @@ export const hasPacked = (row: object): boolean =>
   TEXTS.some((column) => isPacked((row as Partial<Record<TextColumn, unknown>>)[column]));
 
 /** A row of a step with the texts that were packed in their place again. */
-export function filled<Row extends object>(row: Row, step: string, body: PackedBody | undefined): Row {
+export function filled<Row extends object>(row: Row, step: string, body: Pick<PackedBody, 'texts'> | undefined): Row {
   if (!hasPacked(row)) return row;
   const packed = TEXTS.filter((column) => isPacked((row as Partial<Record<TextColumn, unknown>>)[column]));
   const texts = body?.texts.get(step);

@@ -1,6 +1,14 @@
 import type { Kysely } from 'kysely';
 import type { RunEvent } from '../../../runs/state/model.ts';
-import { filled, hasPacked, type PackedBody, type TextColumn, unpack } from '../../db/bodies/packed-body.ts';
+import {
+  filled,
+  hasPacked,
+  type PackedBody,
+  type TextColumn,
+  TEXTS,
+  unpack,
+  unpackTexts,
+} from '../../db/bodies/packed-body.ts';
 import type { StepRow } from '../../db/rows/step-row.ts';
 import type { RunRow, Tables } from '../../db/schema.ts';
 import { readRaw } from '../raw-bodies.ts';
@@ -8,27 +16,36 @@ import { readRaw } from '../raw-bodies.ts';
 /** In place of a context that was packed; it is JSON, too, for a query that looks into it at that moment. */
 export const PACKED = '{}';
 
-/** The bodies of those of the runs that have one. */
-async function bodiesOf(db: Kysely<Tables>, runIds: readonly string[]): Promise<Map<string, PackedBody>> {
-  const found = new Map<string, PackedBody>();
-  if (runIds.length === 0) return found;
-  const rows = await db
+/** Packed bodies that are read at a time. */
+const AT_ONCE = 8;
+
+/** The bodies of those of the runs that have one, as they are stored. */
+const bodiesOf = (db: Kysely<Tables>, runIds: readonly string[]) =>
+  db
     .selectFrom('run_bodies')
     .innerJoin('runs', 'runs.seq', 'run_bodies.seq')
     .select(['runs.id', 'run_bodies.body'])
     .where('runs.id', 'in', runIds)
     .execute();
-  for (const { id, body } of rows) found.set(id, unpack(body));
-  return found;
-}
 
 type Texts = Pick<StepRow, 'run_id' | 'step_name'> & Partial<Pick<StepRow, TextColumn>>;
 
-/** Rows of steps with the texts that were packed in their place again: whoever reads one of `TEXTS` reads it through this. */
-export async function withTexts<Row extends Texts>(db: Kysely<Tables>, rows: readonly Row[]): Promise<Row[]> {
-  const packed = rows.filter(hasPacked);
-  const bodies = await bodiesOf(db, [...new Set(packed.map((row) => row.run_id))]);
-  return rows.map((row) => filled(row, row.step_name, bodies.get(row.run_id)));
+/**
+ * Rows of steps with the texts that were packed in their place again: whoever reads one of `TEXTS` reads it through this.
+ * Of each run only the texts that the rows have are kept, up to `most` bytes of each.
+ */
+export async function withTexts<Row extends Texts>(
+  db: Kysely<Tables>,
+  rows: readonly Row[],
+  most?: number,
+): Promise<Row[]> {
+  const runs = [...new Set(rows.filter(hasPacked).map((row) => row.run_id))];
+  const columns = TEXTS.filter((column) => rows.some((row) => column in row));
+  const texts = new Map<string, Pick<PackedBody, 'texts'>>();
+  for (let at = 0; at < runs.length; at += AT_ONCE)
+    for (const { id, body } of await bodiesOf(db, runs.slice(at, at + AT_ONCE)))
+      texts.set(id, { texts: unpackTexts(body, columns, most) });
+  return rows.map((row) => filled(row, row.step_name, texts.get(row.run_id)));
 }
 
 type Stored = Pick<RunRow, 'context'> & { seq: number };
@@ -49,6 +66,16 @@ export async function deliveryOf(db: Kysely<Tables>, run: Stored & Pick<RunRow, 
   return (await bodyOf(db, run))?.raw ?? readRaw(db, run);
 }
 
+/** The same by the id of the run. */
+export async function deliveryOfRun(db: Kysely<Tables>, id: string): Promise<unknown> {
+  const run = await db
+    .selectFrom('runs')
+    .select(['seq', 'context', 'raw', 'raw_hash'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return run ? deliveryOf(db, run) : null;
+}
+
 /** The stored events of a run after `afterSeq`, in order. */
 export async function readEvents(db: Kysely<Tables>, runId: string, afterSeq: number): Promise<RunEvent[]> {
   const rows = await db
@@ -57,7 +84,7 @@ export async function readEvents(db: Kysely<Tables>, runId: string, afterSeq: nu
     .where('run_id', '=', runId)
     .orderBy('first_seq')
     .execute();
-  const packed = (await bodiesOf(db, [runId])).get(runId)?.events ?? [];
+  const packed = (await bodiesOf(db, [runId])).flatMap(({ body }) => unpack(body).events);
   const events = [...packed, ...rows.flatMap((row) => JSON.parse(row.events) as RunEvent[])];
   // They may have been packed between the two reads.
   const bySeq = new Map(events.map((event) => [event.seq, event]));

@@ -1,0 +1,117 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { call } from '../support/call.ts';
+import { scratchDirectory } from '../support/scratch.ts';
+import { type Service, startService } from '../support/start-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { MAX_HEALTH_MS, probeHealth } from './probe-health.ts';
+
+const PIPELINE = {
+  name: 'shop',
+  stage: 'production',
+  trigger: { match: { namespace: 'shop' } },
+  steps: [{ name: 'one', when: 'false', executor: 'webhook', url: 'http://127.0.0.1:9' }],
+};
+const AT_ONCE = 30;
+const STEPS = 32;
+const SAMPLES = 40;
+const idOf = (n: number) => `0190a000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
+const LARGE = idOf(1);
+const BATCH = idOf(2);
+const wordsOf = (length: number) => 'many words '.repeat(length / 11);
+
+const scratch = scratchDirectory('large-reads-');
+const file = join(scratch.path, 'runs.db');
+const config = join(scratch.path, 'config.json');
+let service: Service;
+
+beforeAll(async () => {
+  mkdirSync(join(scratch.path, 'pipelines'));
+  writeFileSync(join(scratch.path, 'pipelines/shop.yaml'), JSON.stringify(PIPELINE));
+  const settings = {
+    server: { host: '127.0.0.1', port: 0 },
+    pipeline_config_dir: 'pipelines',
+    database: { url: `sqlite://${file}` },
+    auth: { allow_unauthenticated: true },
+  };
+  writeFileSync(config, JSON.stringify(settings));
+  service = await startService('api-server', config);
+  await call(`${service.url}/webhook?source=alert_router`, {
+    body: { alerts: [{ status: 'firing', labels: { namespace: 'shop' } }] },
+  });
+  await waitFor(async () => (await get<{ total: number }>('/runs?status=completed')).body.total === 1, {
+    what: 'the end of the run',
+  });
+  await service.stop();
+  fill();
+  service = await startService('api-server', config, { nodeFlags: ['--max-old-space-size=160'] });
+});
+afterAll(async () => {
+  await service?.stop();
+  scratch.remove();
+});
+
+const get = <T>(path: string) => call<T>(`${service.url}${path}`, { timeoutMs: 60_000 });
+
+/** A run of 12 MB, and a batch of replays of steps that answered 1 MB each. */
+function fill(): void {
+  const db = new DatabaseSync(file);
+  const copyOf = (table: string) => {
+    const { seq: _, ...one } = db.prepare(`SELECT * FROM ${table} LIMIT 1`).get() ?? {};
+    return (changed: object) => insert(table, { ...one, ...changed });
+  };
+  const insert = (table: string, row: object) => {
+    const keys = Object.keys(row);
+    const places = keys.map(() => '?').join(', ');
+    db.prepare(`INSERT INTO ${table} (${keys.join(', ')}) VALUES (${places})`).run(...Object.values(row));
+  };
+  const addRun = copyOf('runs');
+  const addOne = copyOf('step_executions');
+  const addStep = (run: string, name: string, changed: object) =>
+    addOne({ id: `${run}/${name}`, run_id: run, step_name: name, status: 'completed', ...changed });
+  db.exec('PRAGMA synchronous = OFF; BEGIN');
+  addRun({ id: LARGE, dedup_key: null });
+  const output = JSON.stringify({ text: wordsOf(120_000) });
+  const raw_response = JSON.stringify({ prompt: wordsOf(250_000) });
+  for (let at = 0; at < STEPS; at++) addStep(LARGE, `step${at}`, { step_index: at, output, raw_response });
+  addRun({ id: BATCH, dedup_key: null, source: 'replay' });
+  const replay = { kind: 'step', stepName: 'one', mode: 'rendered', bucket: null, candidate: {}, k: SAMPLES };
+  const descriptor = JSON.stringify({ ...replay, judge: null, checksNotRun: [] });
+  insert('replays', { run_id: BATCH, kind: 'step', step_name: 'one', descriptor });
+  const long = JSON.stringify({ text: wordsOf(1_000_000) });
+  for (let position = 0; position < SAMPLES; position++) {
+    const run = idOf(100 + position);
+    addRun({ id: run, dedup_key: null });
+    addStep(run, 'one', { output: long });
+    const source = { step_id: `${run}/one`, source_run_id: run, outcome: 'correct', label_source: 'human' };
+    insert('replay_samples', { run_id: BATCH, position, ...source, pinned: 0 });
+  }
+  db.exec('COMMIT');
+  db.close();
+}
+
+const tool = (name: string) => () =>
+  call<{ result: { isError?: boolean; content: { text: string }[] } }>(`${service.url}/mcp`, {
+    headers: { accept: 'application/json, text/event-stream' },
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: { id: LARGE } } },
+    timeoutMs: 60_000,
+  });
+
+test.each([
+  ['a large run', () => get(`/runs/${LARGE}`)],
+  ['explain_run of a large run', tool('explain_run')],
+  ['the report of a large batch', () => get(`/replays/${BATCH}/report`)],
+] as const)(
+  '%s, asked for thirty times at once, ends nothing and holds up nobody',
+  { timeout: 120_000 },
+  async (_, ask) => {
+    const probe = probeHealth(service.url);
+    const statuses = await Promise.all(Array.from({ length: AT_ONCE }, async () => (await ask()).status));
+    probe.stop();
+    expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
+    expect(statuses).toContain(200);
+    expect(probe.slowest()).toBeLessThan(MAX_HEALTH_MS);
+  },
+);
