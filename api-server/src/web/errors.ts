@@ -22,9 +22,7 @@ export interface Answer {
 export function toAnswer(error: unknown): Answer {
   if (error instanceof MethodNotAllowed) return answer('validation', error.message, { status: 405 });
   if (error instanceof AtCapacity) return full(error);
-  if (error instanceof NoRoom)
-    return { ...answer(error.type, error.message), retryAfterSeconds: error.retryAfterSeconds };
-  if (error instanceof AppError) return answer(error.type, error.message, { extra: error.extra });
+  if (error instanceof AppError) return refused(error);
   if (error instanceof z.ZodError) return invalid(error, []);
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
   const known = typeof code === 'string' ? FRAMEWORK[code] : undefined;
@@ -33,6 +31,11 @@ export function toAnswer(error: unknown): Answer {
     return answer('validation', 'the request cannot be read', { status: 400 });
   }
   return answer('internal', 'internal error; the log of the service has the details');
+}
+
+function refused(error: AppError): Answer {
+  const refusal = answer(error.type, error.message, { extra: error.extra });
+  return error instanceof NoRoom ? { ...refusal, retryAfterSeconds: error.retryAfterSeconds } : refusal;
 }
 
 /** The load is sent next to the envelope. */

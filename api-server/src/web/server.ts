@@ -131,7 +131,7 @@ function createApp(
   app.decorateRequest('caller');
   app.decorateRequest('held');
   app.addHook('onSend', (request, _reply, _payload, done) => {
-    request.held?.written();
+    request.held?.sent();
     done();
   });
   app.setErrorHandler(sendError);

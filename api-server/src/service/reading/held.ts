@@ -1,25 +1,34 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What a request holds until its answer is written: the values that it is made of stay in memory until then. */
+/** How long a client that takes its answer slowly keeps others waiting; what it has not taken has a bound of its own. */
+const TAKE_MS = 10_000;
+
+/** What a request holds until its client has taken the answer. */
 export interface Held {
-  /** At once where the answer is written already. */
-  whenWritten(release: () => void): void;
+  /** At once where that is so already. */
+  whenTaken(release: () => void): void;
   /** Whether it is so. */
-  isWritten(): boolean;
-  /** The answer is written, or nobody waits for it. */
-  written(): void;
+  isTaken(): boolean;
+  /** The answer is complete; it is taken soon. */
+  sent(): void;
+  /** The answer was taken, or nobody waits for it. */
+  taken(): void;
 }
 
 export function createHeld(): Held {
   let releases: (() => void)[] | null = [];
+  const taken = () => {
+    const all = releases ?? [];
+    releases = null;
+    for (const release of all) release();
+  };
   return {
-    whenWritten: (release) => (releases ? void releases.push(release) : release()),
-    isWritten: () => releases === null,
-    written: () => {
-      const all = releases ?? [];
-      releases = null;
-      for (const release of all) release();
+    whenTaken: (release) => (releases ? void releases.push(release) : release()),
+    isTaken: () => releases === null,
+    sent: () => {
+      if (releases && releases.length > 0) setTimeout(taken, TAKE_MS).unref();
     },
+    taken,
   };
 }
 

@@ -8,7 +8,7 @@ const LIMITS = { bytes: 40 * MIB, maxWaiting: 3, waitMs: 1000 };
 const settle = () => new Promise(setImmediate);
 afterEach(() => void vi.useRealTimers());
 
-/** Requests of tokens; each reads until it is written. */
+/** Requests of tokens; each reads until it is taken. */
 function site(limits = LIMITS) {
   const reading = createReadingRoom(limits);
   const begun: string[] = [];
@@ -19,20 +19,20 @@ function site(limits = LIMITS) {
       () => 'read',
       (error: Error) => error.message,
     );
-    return { done, written: held.written };
+    return { done, taken: held.taken };
   };
   return { reading, begun, ask };
 }
 
-test('what does not fit waits until answers are written, and who asks for little does not wait behind who asks for much', async () => {
+test('what does not fit waits until answers are taken, and who asks for little does not wait behind who asks for much', async () => {
   const { ask, begun } = site();
   const first = [ask('a', 6), ask('a', 7), ask('a', 5), ask('b', 4)];
   await settle();
   expect(begun).toEqual(['a 6']);
-  first[0]?.written();
+  first[0]?.taken();
   await settle();
   expect(begun).toEqual(['a 6', 'a 7']);
-  first[1]?.written();
+  first[1]?.taken();
   await settle();
   expect(begun.slice(2)).toEqual(['b 4', 'a 5']);
 });
@@ -43,7 +43,7 @@ test('what is larger than the room is read alone, and small texts beside it', as
   const other = ask('b', 1);
   await ask('c', 0.1).done;
   expect(begun).toEqual(['a 100', 'c 0.1']);
-  large.written();
+  large.taken();
   await other.done;
   expect(begun).toEqual(['a 100', 'c 0.1', 'b 1']);
 });
@@ -64,8 +64,8 @@ test('a request that was answered or left meanwhile holds nothing, nor does a re
   const first = ask('a', 9);
   const left = ask('b', 9);
   await settle();
-  left.written();
-  first.written();
+  left.taken();
+  first.taken();
   await left.done;
   await reading(9 * MIB, async () => {});
   await ask('c', 9).done;

@@ -27,7 +27,7 @@ export class NoRoom extends AppError {
   }
 }
 
-/** Reads texts of so many bytes once there is room. The room is free again when the answer of the request is written. */
+/** Reads texts of so many bytes once there is room. The room is free again when the answer of the request is taken. */
 export type Reading = <T>(bytes: number, read: () => Promise<T>) => Promise<T>;
 
 export function createReadingRoom(limits: ReadingLimits = LIMITS): Reading {
@@ -36,9 +36,9 @@ export function createReadingRoom(limits: ReadingLimits = LIMITS): Reading {
   return async (bytes, read) => {
     const release = await (bytes > SMALL_BYTES ? long : short)(bytes * COPIES);
     const held = heldNow();
-    held?.whenWritten(release);
+    held?.whenTaken(release);
     // Who asked has left.
-    if (held?.isWritten()) throw new NoRoom();
+    if (held?.isTaken()) throw new NoRoom();
     try {
       return await read();
     } finally {

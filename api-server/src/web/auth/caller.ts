@@ -36,7 +36,7 @@ export const forCaller: onRequestHookHandler = (request, reply, done) => {
   if (isMcpCall()) return done();
   const held = createHeld();
   request.held = held;
-  reply.raw.once('close', held.written);
+  reply.raw.once('close', held.taken);
   return forAsker(request.caller.name, () => holdingFor(held, done));
 };
 

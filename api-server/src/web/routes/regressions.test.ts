@@ -1,4 +1,4 @@
-import { resolveSet, UNRESTRICTED } from '@signalbox/crds';
+import { resolveSet } from '@signalbox/crds';
 import { createCompute } from '@signalbox/crds/process/compute';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { RegressionEntry, ReplayConfig } from '../../config/config.ts';
@@ -115,17 +115,14 @@ async function pinned(...alerts: string[]): Promise<{ set: string; steps: string
 
 /** A change of the prompt, loaded as a reload would. */
 function changePrompt(template: string, stage = 'production'): void {
-  load('checkout', LOOK.replace(/prompt_template: .*/, `prompt_template: "${template}"`).replace('production', stage));
-}
-
-function load(name: string, text: string, standing = UNRESTRICTED): void {
+  const text = LOOK.replace(/prompt_template: .*/, `prompt_template: "${template}"`).replace('production', stage);
   const [pipeline] = resolveSet({
     pipelines: [{ file: 'p.yaml', text }],
     steps: [],
     operator: { allow_shell_checks: true },
   }).pipelines;
   if (!pipeline) throw new Error('the pipeline does not resolve');
-  site.world.pipelines.set(name, { ...pipeline, standing, match: null });
+  site.world.pipelines.set('checkout', { ...pipeline, match: null });
 }
 
 const watch = () => site.services.regressions.watch;
@@ -222,29 +219,6 @@ test('a prompt that was changed for the worse is caught at night, and its alert 
   ]);
   const { run } = await site.world.ended(after.run_id);
   expect(run).toMatchObject({ stage: 'testing', source: 'regression', status: 'completed' });
-});
-
-test.each([
-  ['whose pipeline was removed', () => site.world.pipelines.delete('checkout')],
-  ['that was renamed', () => load('checkout', LOOK.replace('name: look', 'name: looks'))],
-])('a step %s is not judged by the step of another author', async (_, change) => {
-  await start();
-  const { set } = await pinned('one');
-  const asked = site.world.calls.length;
-  load('theirs', LOOK.replace('name: checkout', 'name: theirs'), {
-    ...UNRESTRICTED,
-    namespace: 'shop',
-    admitted: false,
-  });
-  change();
-  await nightFalls();
-  expect((await history(set)).regressions).toMatchObject([
-    { status: 'crashed', error: 'path.step_name: no definition of step "look" is known' },
-  ]);
-  expect(site.world.calls).toHaveLength(asked);
-  load('ours', LOOK.replace('name: checkout', 'name: ours'));
-  await nightFalls(NIGHT + DAY_MS);
-  expect(await ended(set)).toMatchObject({ status: 'completed', n_graded: 1 });
 });
 
 test('every member is asked once on every fire, and a fire is taken once by whatever process looks', async () => {

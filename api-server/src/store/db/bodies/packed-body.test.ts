@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest';
-import { headOf, isUnreadable, pack, type StepText, unpack, unpackTexts } from './packed-body.ts';
+import { zstdDecompressSync } from 'node:zlib';
+import {
+  HEAD_BYTES,
+  headOf,
+  isUnreadable,
+  pack,
+  type StepText,
+  unpack,
+  unpackedBytes,
+  unpackTexts,
+} from './packed-body.ts';
 
 const CONTEXT = { labels: { name: 'é "steps": \u001e' }, steps: [['look', 'output']] };
 const HEAD = JSON.stringify({ context: CONTEXT, raw: null, events: [] });
@@ -18,6 +28,7 @@ test.each([0, 10, 1_000, 30_000, 100_000])(
     const jsonOf = (step: string, wanted: string) =>
       texts.find((text) => text.step === step && text.column === wanted)?.json;
     expect(unpackTexts(body, ['output'])).toEqual(new Map(outputs.map(({ step, json }) => [step, { output: json }])));
+    expect(unpackedBytes(body.subarray(0, HEAD_BYTES), body.length)).toBe(zstdDecompressSync(body).length);
     const whole = unpack(body);
     expect(whole.context).toEqual(CONTEXT);
     for (const { step } of outputs)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestStore, runIdOf, type TestStore } from '../../../web/fixtures/store.ts';
 import type { RunEvent } from '../../../runs/state/model.ts';
 import { unmarkedSteps } from '../../aggregates/unmarked-steps.ts';
-import { recordedRows } from '../../aggregates/replay-rows.ts';
+import { bytesOfReport, MOST_OUTPUT_BYTES, recordedRows } from '../../aggregates/replay-rows.ts';
 import { createExports } from '../../../service/exports/exports.ts';
 import { appendEvents } from '../event-writes.ts';
 import { listRuns } from '../list-runs.ts';
@@ -14,6 +14,7 @@ import { runDetail } from '../run-detail.ts';
 import { searchAll } from '../search/search-job.ts';
 import { readOutcome } from '../sub-runs/outcome.ts';
 import { readEvents } from './run-bodies.ts';
+import { bytesOfRuns } from './text-sizes.ts';
 
 const QUIET = { info: () => undefined, warn: () => undefined };
 const LONG = { labels: { alertname: 'DiskFull' }, annotations: { text: 'é "quoted" '.repeat(200) }, metadata: {} };
@@ -179,4 +180,29 @@ test('a run whose stored texts cannot be read is named in the log and holds up n
   expect(said).toEqual([expect.objectContaining({ run_id: runIdOf(5) })]);
   const bodies = await database.db.selectFrom('run_bodies').select('seq').where('seq', '>', 4).execute();
   expect(bodies).toEqual([{ seq: 6 }]);
+});
+
+test('a long answer is cut in a report, and how much is read is known before, packed or not', async () => {
+  const { database } = store;
+  const { db } = database;
+  const id = await store.addRun(7, { context: JSON.stringify(LONG) });
+  const output = JSON.stringify({ text: 'long '.repeat(80_000) });
+  await store.addStep(id, 'look', { ...LOOK, output });
+  const seenNow = async () => ({
+    rows: (await recordedRows(db, [`${id}/look`])).map((row) => row.output),
+    report: await bytesOfReport(db, 'none', { stepIds: [`${id}/look`] }),
+    run: await bytesOfRuns(db, [id]),
+  });
+  const before = await seenNow();
+  expect(before.rows).toEqual([{ cut: `${output.slice(0, MOST_OUTPUT_BYTES)}…` }]);
+  await searchAll({ database, upTo: 7, log: QUIET });
+  const after = await seenNow();
+  expect((await runDetail(db, id, { raw: false }))?.steps[0]?.output).toEqual(JSON.parse(output));
+  expect(after.rows).toEqual(before.rows);
+  for (const { report, run } of [before, after]) {
+    expect(report).toBeGreaterThan(MOST_OUTPUT_BYTES);
+    expect(report).toBeLessThan(2 * MOST_OUTPUT_BYTES);
+    expect(run).toBeGreaterThan(output.length);
+    expect(run).toBeLessThan(output.length + 20_000);
+  }
 });
