@@ -6,6 +6,7 @@ import type { Undelivered } from './undelivered.ts';
 import { createAuthorTurns, createPace, type MessageAuthor, targetsOf, untilTurn, waitsFor } from './author-turns.ts';
 import { attempt, type Delivery, hide, type Io, type Prepared, type Unusable } from './channel.ts';
 import type { ChannelName, Notification } from './message.ts';
+import { createPruning, type PruneBefore, type Pruned } from './pruning.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { type Claimed, type Delivered, type Patience, type Settlement, settle, UNSAID_WAIT_MS } from './settle.ts';
 import { noting } from './tried.ts';
@@ -22,24 +23,12 @@ const IDLE_POLL_MS = 15_000;
 const BUSY_MS = 10_000;
 /** Long enough for the transaction of what was just planned. */
 const SOON_MS = 100;
-const DAY_MS = 86_400_000;
-const KEEP_MS = 30 * DAY_MS;
-/** Of what did not arrive: somebody may still send it again. */
-const KEEP_UNDELIVERED_MS = 365 * DAY_MS;
-const PRUNE_EVERY_MS = 3_600_000;
 const RECOUNT_MS = 10_000;
 /** How long a receiver that did not answer is left alone. */
 export const UNANSWERED_WAIT_MS = 30_000;
 
 /** Calls a URL that the author of a run wrote; without a run, the pipeline of this name. */
 export type GuardedHttp = (call: HttpCall & Pick<Claimed, 'pipeline' | 'runId'>) => Promise<HttpReply | Failure>;
-
-/** Of what ended well or was dismissed, and of what did not arrive; in milliseconds. */
-export interface PruneBefore {
-  done: number;
-  undelivered: number;
-}
-export type Pruned = Record<keyof PruneBefore, number>;
 
 /** The store's side; claims and settlements are durable when they resolve. */
 export interface Outbox {
@@ -89,7 +78,7 @@ export class Sender {
   #polling: Promise<void> | null = null;
   /** The last claim was full, so more may wait. */
   #more = false;
-  #prunedAt = 0;
+  #prune: (at: number) => Promise<void>;
   #recountAt = 0;
   #busyAt = 0;
   #limits = createRateLimits();
@@ -100,6 +89,7 @@ export class Sender {
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
+    this.#prune = createPruning(deps);
   }
 
   start(): void {
@@ -179,16 +169,6 @@ export class Sender {
     if (at < this.#recountAt) return;
     this.#recountAt = at + RECOUNT_MS;
     await this.#deps.recount();
-  }
-
-  async #prune(at: number): Promise<void> {
-    if (at - this.#prunedAt < PRUNE_EVERY_MS) return;
-    const before = { done: at - KEEP_MS, undelivered: at - KEEP_UNDELIVERED_MS };
-    const { done, undelivered } = await this.#deps.outbox.prune(before);
-    if (undelivered > 0)
-      this.#deps.log.warn({ deleted: undelivered }, 'notifications that did not arrive were deleted after a year');
-    // What is left of a large heap goes with the next polls.
-    if (done + undelivered === 0) this.#prunedAt = at;
   }
 
   #begin(claimed: Claimed): void {

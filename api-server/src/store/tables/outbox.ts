@@ -1,7 +1,8 @@
 import type { Pipeline } from '@signalbox/crds';
 import type { Kysely } from 'kysely';
 import type { ConfigSource, Message, Notification } from '../../notify/message.ts';
-import type { Outbox, PruneBefore, Pruned } from '../../notify/sender.ts';
+import type { PruneBefore, Pruned } from '../../notify/pruning.ts';
+import type { Outbox } from '../../notify/sender.ts';
 import type { Claimed, Settlement } from '../../notify/settle.ts';
 import { isTerminal, type RunEvent, type RunStatus } from '../../runs/state/model.ts';
 import { addCounters } from '../db/counters.ts';
