@@ -57,6 +57,7 @@ test.each<[string, Partial<InterruptedRun>, boolean]>([
   ],
   ['five resumes, of which one is older than an hour', { events: [event('run_resumed', 0), ...resumed(4)] }, true],
   ['five resumes while it waits for a person', { events: resumed(5), steps: inFlight('human') }, true],
+  ['five resumes between the branches of a group', { events: resumed(5), steps: inFlight('fan_out') }, false],
   ['five resumes while it waits for a sub-run', { events: resumed(5), steps: inFlight('pipeline') }, true],
 ])('a run goes on or fails after %s', (_, more, goes) => {
   const taken = restore(hub, stored({}, more), { now: LATE, slot, parent: null, concurrencyGroup: null });

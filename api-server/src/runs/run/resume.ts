@@ -100,7 +100,7 @@ function reasonToEscalate({ pipeline, inFlight, triggeredAt }: ActiveRun, now: n
 
 /** What says that a run got further. */
 const FURTHER =
-  /^(step|branch)_(completed|failed|skipped|stopped|escalated|aborted)$|^step_iteration$|^approval_(requested|decided|expired)$/;
+  /^(step|branch)_(completed|failed|skipped|stopped|escalated|aborted)$|^approval_(requested|decided|expired)$/;
 
 /** Resumes within an hour between which a run did not get further: it may be what ends the process, and takes all others with it. */
 const RESUMES_IN_VAIN = 5;
@@ -108,10 +108,13 @@ const WITHIN_MS = 3_600_000;
 
 const IN_VAIN = `the service was restarted more than ${RESUMES_IN_VAIN} times within an hour and the run did not get further: it may be the cause`;
 
+const WAITS = new Set<string>(['human', 'pipeline']);
+const GROUPS = new Set<string>(['parallel', 'fan_out']);
+
 /** One that waits for people, or for sub-runs, which are judged themselves, gets no further and ends no process. */
 function isResumedInVain({ inFlight }: ActiveRun, { events }: InterruptedRun, now: number): boolean {
-  const waits = ({ executor }: StepExecution) => executor === 'pipeline' || NOT_INTERRUPTED.has(executor);
-  if (inFlight.size > 0 && inFlight.values().every(waits)) return false;
+  const works = [...inFlight.values()].filter(({ executor }) => !GROUPS.has(executor));
+  if (works.length > 0 && works.every(({ executor }) => WAITS.has(executor))) return false;
   const last = events.findLastIndex(({ event }) => FURTHER.test(event));
   const resumes = events
     .slice(last + 1)
