@@ -263,3 +263,17 @@ test('a decision that is not theirs is answered with the reason', async () => {
   expect(answer.statusCode).toBe(403);
   expect(answer.body).toContain('Ada started the run; another person has to approve.');
 });
+
+test('questions that are too long for the page hide no other, and are decided where their run is shown', async () => {
+  const long = Array.from({ length: 20 }, (_, at) =>
+    approval({ id: `long${at}`, question: `Restart ${at}? ${'x'.repeat(250_000)}`, expires_at: iso(NOW + at) }),
+  );
+  const { get } = await pagesWith({
+    approvals: [...long, approval({ id: 'short', question: 'Drain db-1?', expires_at: iso(NOW + 99_000) })],
+  });
+  const page = await get('/ui/approvals');
+  expect(page).toContain('21 questions wait');
+  expect(page).toContain('<p class="question">Drain db-1?</p>');
+  expect(page.match(/Open the run<\/a> to read this one and decide/g)).toHaveLength(20);
+  expect(page.length).toBeLessThan(200_000);
+});

@@ -27,11 +27,9 @@ export function registerApprovals(app: FastifyInstance, context: PageContext): v
   const { deps } = context;
 
   app.get('/ui/approvals', async (request, reply) => {
-    const [waiting, all] = await Promise.all([
-      deps.approvals.list({ status: 'pending', limit: WAITING_SHOWN, offset: 0 }),
-      deps.approvals.list({ limit: WAITING_SHOWN + ENDED_SHOWN, offset: 0 }),
-    ]);
-    const ended = all.approvals.filter(({ status }) => status !== 'pending').slice(0, ENDED_SHOWN);
+    const waiting = await readWaiting(context);
+    // Those that wait come first.
+    const { approvals: ended } = await deps.approvals.list({ limit: ENDED_SHOWN, offset: waiting.total });
     const runs = await runsOf(context, waiting.approvals);
     const card = cardFor(context, request);
     const [only] = waiting.approvals.length === 1 ? waiting.approvals : [];
@@ -43,7 +41,7 @@ export function registerApprovals(app: FastifyInstance, context: PageContext): v
       waiting: withRoom(
         waiting.approvals
           .toSorted((a, b) => a.expires_at.localeCompare(b.expires_at))
-          .map((one) => ({ ...card(one, { run: runs.get(one.run_id) }), open: one === only })),
+          .map((one) => ({ ...card(one, { run: runs.get(one.run_id) }), open: one === only, long: one.long })),
       ),
       ended: ended.map((one) => card(one)),
       refused: false,
@@ -89,16 +87,36 @@ async function runsOf({ deps }: PageContext, approvals: readonly ApprovalLine[])
   return new Map(runs.map((run) => [run.id, run]));
 }
 
+/** `long`: it has no room on the page and is decided on that of its run. */
+type Waiting = ApprovalLine & { long: boolean };
+
+/** Reads on where long questions end a page of the list, and keeps of one that fits on no page what its line says. */
+async function readWaiting({ deps }: PageContext): Promise<{ approvals: Waiting[]; total: number }> {
+  const approvals: Waiting[] = [];
+  for (;;) {
+    const left = { limit: WAITING_SHOWN - approvals.length, offset: approvals.length };
+    const { approvals: more, total } = await deps.approvals.list({ status: 'pending', ...left });
+    approvals.push(...more.map(leanOf));
+    if (more.length === 0 || approvals.length >= Math.min(total, WAITING_SHOWN)) return { approvals, total };
+  }
+}
+
 /** Characters of the cards that are on the page as a whole, and of the markup of one. */
 const ROOM = 100_000;
 const MARKUP = 2_500;
 
+function leanOf(one: ApprovalLine): Waiting {
+  if (JSON.stringify(one).length <= ROOM) return { ...one, long: false };
+  const tool = one.tool && { ...one.tool, input: null };
+  return { ...one, question: one.question.slice(0, 2_000), tool, long: true };
+}
+
 /** Those that expire first can be decided here, as many as fit on the page; the others on the pages of their runs. */
-function withRoom<Card extends object>(cards: readonly Card[]): (Card & { whole: boolean })[] {
+function withRoom<Card extends { long: boolean }>(cards: readonly Card[]): (Card & { whole: boolean })[] {
   let left = ROOM;
   return cards.map((card, at) => {
     const size = MARKUP + charsOf(card, Infinity);
-    const whole = at === 0 || size <= left;
+    const whole = !card.long && (at === 0 || size <= left);
     if (whole) left -= size;
     return { ...card, whole };
   });
