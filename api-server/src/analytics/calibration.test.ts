@@ -142,3 +142,21 @@ test('every marked execution is in one bin, the bins add up, and the gate takes 
     }),
   );
 });
+
+test.each([
+  [0.1, 400],
+  [0.001, 20],
+])('of 1,500 buckets with bins of %f those with most marks are listed: %i', (binWidth, listed) => {
+  const labelled = Array.from({ length: 1_500 }, (_, at): Labelled => ({
+    agent: 'a',
+    provider: null,
+    model: `model-${at}`,
+    promptHash: null,
+    agentVersion: null,
+    confidence: 0.5,
+    label: 1,
+    n: at + 1,
+  }));
+  const buckets = calibrate(labelled, { nMin: 1, binWidth });
+  expect(buckets.map(({ totalN }) => totalN)).toEqual(Array.from({ length: listed }, (_, at) => 1_500 - at));
+});

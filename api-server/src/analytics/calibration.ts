@@ -66,14 +66,19 @@ export function binOf(confidence: number, binWidth: number): { bin: number; bins
 const keyOf = ({ agent, provider, model, promptHash, agentVersion }: BucketKey): string =>
   JSON.stringify([agent, provider, model, promptHash, agentVersion]);
 
-/** Marked executions as buckets, the one with most of them first (Orchestration 2.9, 4.4). */
+/** Bins of all buckets that are listed together, and buckets: versions and models come from outside, each a bucket of its own. */
+const MOST_BINS = 20_000;
+const MOST_BUCKETS = 400;
+
+/** Marked executions as buckets, the ones with most of them, the most first (Orchestration 2.9, 4.4). */
 export function calibrate(rows: readonly Labelled[], rule: CalibrationRule): Bucket[] {
-  const groups = Map.groupBy(rows, keyOf);
-  const buckets = [...groups].map(([key, group]) => ({ key, bucket: bucketOf(group, rule) }));
+  const groups = [...Map.groupBy(rows, keyOf)].map(([key, group]) => ({ key, group, n: sums(group).n }));
+  const most = Math.min(MOST_BUCKETS, Math.floor(MOST_BINS * rule.binWidth));
   // Equal ones keep an order of their own, so that a page does not jump about.
-  return buckets
-    .toSorted((a, b) => b.bucket.totalN - a.bucket.totalN || (a.key < b.key ? -1 : 1))
-    .map(({ bucket }) => bucket);
+  return groups
+    .toSorted((a, b) => b.n - a.n || (a.key < b.key ? -1 : 1))
+    .slice(0, most)
+    .map(({ group }) => bucketOf(group, rule));
 }
 
 /**

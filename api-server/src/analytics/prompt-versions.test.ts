@@ -67,12 +67,14 @@ test('a prompt is compared with the one before in its own pipeline', () => {
   ]);
 });
 
-test('many versions that have little in common are compared within a time that does not grow with their number', () => {
+test('many versions that have little in common are compared within a time and a size that do not grow with their number', () => {
   const lines = (seed: number) => Array.from({ length: 20_000 }, (_, at) => ((at * at * seed) % 251) % 7).join('\n');
   const uses = Array.from({ length: 40 }, (_, at) => use(`v${at}`, at, lines(at + 2)));
   const before = process.threadCpuUsage();
   const versions = promptVersions(uses, []);
   const { user, system } = process.threadCpuUsage(before);
   expect((user + system) / 1000).toBeLessThan(3000);
-  expect(versions.at(-2)?.diffFromPrevious).toContain('@@ -1,20000 +1,20000 @@');
+  expect(versions[0]?.diffFromPrevious).toContain('@@ -');
+  expect(versions[15]?.diffFromPrevious).toContain('@@ -1,20000 +1,20000 @@');
+  expect(versions.at(-2)?.diffFromPrevious).toBe('--- v0\n+++ v1\n');
 });

@@ -15,14 +15,22 @@ export function unifiedDiff(before: Named, after: Named, mostChanges = MOST_CHAN
 
 /** Milliseconds that the diffs of one answer may take together. */
 const MOST_MS = 300;
+/** Characters of them. */
+const MOST_CHARS = 2 * 1024 * 1024;
 
-/** Diffs of one answer; those after the time was used up have all of the old and all of the new text. */
-export function diffsInTime(): (before: Named, after: Named) => string {
+/**
+ * Diffs of one answer; those after the time was used up have all of the old and all of the new text, and those for which there is no room
+ * only name the two.
+ */
+export function diffsInTime(mostChars = MOST_CHARS): (before: Named, after: Named) => string {
   let left = MOST_MS;
+  let room = mostChars;
   return (before, after) => {
+    if (before.text.length + after.text.length > room) return `--- ${before.name}\n+++ ${after.name}\n`;
     const began = performance.now();
     const diff = unifiedDiff(before, after, left > 0 ? MOST_CHANGES : 0);
     left -= performance.now() - began;
+    room -= diff.length;
     return diff;
   };
 }

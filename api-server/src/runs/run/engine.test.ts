@@ -2,7 +2,7 @@ import { promptHash } from '@signalbox/crds';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { readCounters } from '../../store/db/counters.ts';
 import { checkHourly } from '../../store/aggregates/hourly-check.ts';
-import { knownPrompts } from '../../store/aggregates/prompt-versions.ts';
+import { knownPrompts, promptUses, withTemplates } from '../../store/aggregates/prompt-versions.ts';
 import { fitFields } from '../state/field-sizes.ts';
 import { CONTEXT, createWorld, hang, sure, type Script, type World, type WorldOptions } from '../fixtures/engine.ts';
 
@@ -87,10 +87,9 @@ test('a run leaves which prompts and agents its steps used, with the templates o
     ['one', promptHash('Look at {{labels.service}}'), 'gateway', 'one', 'v1'],
     ['two', promptHash('hi'), 'gateway', 'two', 'v1'],
   ]);
-  expect(await knownPrompts(db, 'two')).toMatchObject({
-    stored: [{ n: 2 }],
-    templates: new Map([[expect.anything(), 'hi']]),
-  });
+  const prompts = await knownPrompts(db, 'two');
+  expect(prompts).toMatchObject({ stored: [{ n: 2 }] });
+  expect(await withTemplates(db, promptUses(prompts!, []))).toMatchObject([{ template: 'hi' }]);
 });
 
 test.each([

@@ -6,7 +6,7 @@ import type { Calibration } from '../../analytics/calibrated-means.ts';
 import { agentUses } from '../../store/tables/versions/agent-versions.ts';
 import { labelledAnswers, labelledCounts } from '../../store/aggregates/calibration.ts';
 import type { Database } from '../../store/db/database.ts';
-import { knownPrompts, promptUses } from '../../store/aggregates/prompt-versions.ts';
+import { knownPrompts, promptUses, withTemplates } from '../../store/aggregates/prompt-versions.ts';
 import type { Uses } from '../../versions/uses.ts';
 import { type BucketView, bucketView } from '../views/analytics/calibration.ts';
 import {
@@ -15,6 +15,9 @@ import {
   type PromptVersionView,
   promptVersionView,
 } from '../views/analytics/versions.ts';
+
+/** Editions that a history lists. */
+const MOST_VERSIONS = 1_000;
 
 export interface HistoryDeps {
   database: Pick<Database, 'reader'>;
@@ -38,7 +41,7 @@ export interface StepHistory {
   /** Those of which stored executions have the step and a prompt, by name. */
   pipelines: string[];
   /** Of one pipeline, or of all of them together. */
-  of(pipeline?: string): { versions: PromptVersionView[]; buckets: BucketView[] };
+  of(pipeline?: string): Promise<{ versions: PromptVersionView[]; buckets: BucketView[] }>;
 }
 
 interface AskedRule {
@@ -65,17 +68,18 @@ export function createHistory({ database, calibration, uses, rule }: HistoryDeps
       if (!prompts) throw new AppError('not_found', 'no step of this name has ever run');
       return {
         pipelines: [...new Set(prompts.stored.map(({ pipeline_name: name }) => name))].toSorted(),
-        of: (pipeline) => {
+        of: async (pipeline) => {
           const own = counts.filter((one) => pipeline === undefined || one.pipeline === pipeline);
           const buckets = calibrate(labelledAnswers(own, 'production'), rule);
-          const versions = promptVersions(promptUses(prompts, own, pipeline), buckets);
+          const uses = await withTemplates(db, promptUses(prompts, own, pipeline).slice(0, MOST_VERSIONS));
+          const versions = promptVersions(uses, buckets);
           return { versions: versions.map(promptVersionView), buckets: buckets.map(bucketView) };
         },
       };
     },
     agentVersions: async (agent, signal) => {
       await upToDate();
-      const versions = agentVersions(await agentUses(database.reader(signal), agent));
+      const versions = agentVersions(await agentUses(database.reader(signal), agent, MOST_VERSIONS));
       if (versions.length === 0)
         throw new AppError('not_found', 'no step has ever used an agent of this name of the gateway');
       return versions.map(agentVersionView);

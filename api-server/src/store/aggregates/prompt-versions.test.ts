@@ -5,7 +5,7 @@ import type { VersionUse } from '../../versions/uses.ts';
 import { markRun } from '../tables/feedback.ts';
 import { keepEarlierPrompts } from '../tables/prompt-templates.ts';
 import { labelledCounts } from './calibration.ts';
-import { knownPrompts, promptUses } from './prompt-versions.ts';
+import { knownPrompts, promptUses, withTemplates } from './prompt-versions.ts';
 import { pruneRuns } from '../tables/prune.ts';
 import { keepDefinition } from '../tables/run-writes.ts';
 import { storeUses } from '../tables/versions/version-uses.ts';
@@ -42,7 +42,7 @@ const used = (over: Partial<VersionUse>): VersionUse => ({
 const read = async (stepName = 'look') => {
   const { db } = store.database;
   const prompts = await knownPrompts(db, stepName);
-  return prompts && promptUses(prompts, await labelledCounts(db, stepName));
+  return prompts && withTemplates(db, promptUses(prompts, await labelledCounts(db, stepName)));
 };
 
 test('a prompt is kept with the definition that a run began with, to the letter', async () => {
@@ -105,6 +105,21 @@ test('uses widen the time in which a version was seen, in whatever order they ar
   await tell(70, 80);
   await tell(55, 56);
   expect(await read()).toMatchObject([{ firstSeenAt: 40, lastSeenAt: 80 }]);
+});
+
+test('of many long prompts the newest have their texts, as far as these have room together', async () => {
+  const run = await store.addRun(1);
+  for (let at = 0; at < 40; at++) {
+    const template = `${at} ${'x'.repeat(64_000)}`;
+    await keep(template, `d${at}`);
+    const step = { prompt_hash: promptHash(template), started_at: NOW + at };
+    await store.addStep(run, `look/${at}`, step);
+  }
+  const versions = (await read())!;
+  expect(versions.map(({ template }) => template?.slice(0, 2) ?? null)).toEqual([
+    ...Array.from({ length: 32 }, (_, at) => String(39 - at).padEnd(2)),
+    ...Array.from({ length: 8 }, () => null),
+  ]);
 });
 
 test('prompts of definitions that were stored before prompts were are kept at the next start', async () => {

@@ -1,5 +1,5 @@
-import type { Kysely } from 'kysely';
-import type { PromptUse } from '../../analytics/prompt-versions.ts';
+import { type Kysely, sql } from 'kysely';
+import { newestFirst, type PromptUse } from '../../analytics/prompt-versions.ts';
 import type { LabelledCount } from './calibration.ts';
 import { hasExecutions } from './step-facts.ts';
 import type { Tables } from '../db/schema.ts';
@@ -16,23 +16,21 @@ import { promptsUsed } from '../tables/versions/version-uses.ts';
 export interface KnownPrompts {
   used: Awaited<ReturnType<typeof promptsUsed>>;
   stored: readonly Stored[];
-  templates: ReadonlyMap<string, string>;
 }
 
 /** Every prompt that a step ever used (Orchestration 2.9), in any stage; null where no execution of the step was ever recorded. */
 export async function knownPrompts(db: Kysely<Tables>, stepName: string): Promise<KnownPrompts | null> {
   const [used, stored] = await Promise.all([promptsUsed(db, stepName), storedPrompts(db, stepName)]);
-  const hashes = new Set([...used.map(({ promptHash }) => promptHash), ...stored.map(({ hash }) => hash)]);
-  if (hashes.size === 0 && !(await hasExecutions(db, stepName))) return null;
-  return { used, stored, templates: await templatesOf(db, [...hashes]) };
+  if (used.length + stored.length === 0 && !(await hasExecutions(db, stepName))) return null;
+  return { used, stored };
 }
 
 /**
- * The prompts of all pipelines, or those that stored executions of one used; `counts` are the labelled executions of the same. Other
+ * The prompts of all pipelines, the newest first and without their texts, or those that stored executions of one used; `counts` are the labelled executions of the same. Other
  * counts are of executions that are still stored.
  */
 export function promptUses(
-  { used, stored, templates }: KnownPrompts,
+  { used, stored }: KnownPrompts,
   counts: readonly LabelledCount[],
   pipeline?: string,
 ): PromptUse[] {
@@ -40,12 +38,12 @@ export function promptUses(
   const byHash = Map.groupBy(own, ({ hash }) => hash);
   const past = new Map(pipeline === undefined ? used.map((use) => [use.promptHash, use]) : []);
   const labelled = Map.groupBy(counts, ({ promptHash }) => promptHash);
-  return [...new Set([...past.keys(), ...byHash.keys()])].map((promptHash) => {
+  const prompts = [...new Set([...past.keys(), ...byHash.keys()])].map((promptHash) => {
     const uses = byHash.get(promptHash) ?? [];
     const [first, last] = [past.get(promptHash)?.firstSeenAt ?? Infinity, past.get(promptHash)?.lastSeenAt ?? 0];
     return {
       promptHash,
-      template: templates.get(promptHash) ?? null,
+      template: null,
       firstSeenAt: Math.min(first, ...uses.map((use) => use.first)),
       lastSeenAt: Math.max(last, ...uses.map((use) => use.last)),
       runsTotal: uses.reduce((sum, { n }) => sum + n, 0),
@@ -53,6 +51,7 @@ export function promptUses(
       pipelines: [...new Set(uses.map(({ pipeline_name: name }) => name))].toSorted(),
     };
   });
+  return newestFirst(prompts, ({ promptHash }) => promptHash);
 }
 
 interface Stored {
@@ -114,18 +113,38 @@ const promptsCounted = (
     .groupBy(['prompt_hash', 'pipeline_name'])
     .execute();
 
-/** As many as a statement takes on both databases with room to spare. */
-const AT_ONCE = 200;
+/** Bytes of the texts of one history: authors change prompts as often as they like, and each of their texts is kept. */
+const MOST_TEXTS = 2 * 1024 * 1024;
 
-async function templatesOf(db: Kysely<Tables>, hashes: string[]): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  for (let from = 0; from < hashes.length; from += AT_ONCE) {
-    const rows = await db
-      .selectFrom('prompt_templates')
-      .selectAll()
-      .where('hash', 'in', hashes.slice(from, from + AT_ONCE))
-      .execute();
-    for (const { hash, template } of rows) found.set(hash, JSON.parse(template) as string);
-  }
-  return found;
+/** Editions whose texts are looked for. */
+export const MOST_WITH_TEXT = 200;
+
+/** The same editions, the first ones with their texts, as far as these have room together. */
+export async function withTemplates(db: Kysely<Tables>, newest: readonly PromptUse[]): Promise<PromptUse[]> {
+  const hashes = newest.slice(0, MOST_WITH_TEXT).map(({ promptHash }) => promptHash);
+  const templates = await templatesOf(db, firstWithin(hashes, await sizesOf(db, hashes)));
+  return newest.map((use) => ({ ...use, template: templates.get(use.promptHash) ?? null }));
+}
+
+/** Those that come first, until they have no room together; one of unknown size takes none. */
+export function firstWithin(names: readonly string[], sizes: ReadonlyMap<string, number>): string[] {
+  let room = MOST_TEXTS;
+  const without = names.findIndex((name) => (room -= sizes.get(name) ?? 0) < 0);
+  return without < 0 ? [...names] : names.slice(0, without);
+}
+
+async function sizesOf(db: Kysely<Tables>, hashes: readonly string[]): Promise<Map<string, number>> {
+  if (hashes.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('prompt_templates')
+    .select(['hash', sql<number | string>`octet_length(template)`.as('bytes')])
+    .where('hash', 'in', hashes)
+    .execute();
+  return new Map(rows.map(({ hash, bytes }) => [hash, Number(bytes)]));
+}
+
+async function templatesOf(db: Kysely<Tables>, hashes: readonly string[]): Promise<Map<string, string>> {
+  if (hashes.length === 0) return new Map();
+  const rows = await db.selectFrom('prompt_templates').selectAll().where('hash', 'in', hashes).execute();
+  return new Map(rows.map(({ hash, template }) => [hash, JSON.parse(template) as string]));
 }

@@ -31,7 +31,7 @@ import { checkRollUps } from './roll-up-check.ts';
 import { factsOverTime, pipelineFacts } from './pipeline-facts.ts';
 import { labelledCounts, labelledExecutions } from './calibration.ts';
 import { countPrompts } from './daily/prompt-days.ts';
-import { type KnownPrompts, knownPrompts, promptUses } from './prompt-versions.ts';
+import { type KnownPrompts, knownPrompts, promptUses, withTemplates } from './prompt-versions.ts';
 import { stepFacts } from './step-facts.ts';
 import { noteUses } from './uses/label-uses.ts';
 import { packDays, RUNS_PACKED } from './uses/pack-days.ts';
@@ -102,9 +102,12 @@ async function compareAll(database: Database, history: readonly KnownRun[], wind
     }
   }
   for (const stepName of ['look', 'each'])
-    expect(promptUses((await knownPrompts(db, stepName)) as KnownPrompts, await labelledCounts(db, stepName))).toEqual([
-      recountPrompt(history, stepName),
-    ]);
+    expect(
+      await withTemplates(
+        db,
+        promptUses((await knownPrompts(db, stepName)) as KnownPrompts, await labelledCounts(db, stepName)),
+      ),
+    ).toEqual([recountPrompt(history, stepName)]);
   expect(await judgedIn(database)).toEqual(recountJudged(history));
   for (const stepName of ['look', 'each'])
     expect(await calibrated(database, stepName)).toEqual(recountCalibration(history, stepName));

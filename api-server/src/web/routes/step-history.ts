@@ -41,7 +41,7 @@ export const stepHistoryRoutes = ({ history }: Pick<Services, 'history'>): Route
     refusals: ['not_found', 'unavailable'],
     handler: async ({ params, query, request }) => ({
       step_name: params.name,
-      versions: (await history.step(params.name, request.signal)).of(query.pipeline).versions,
+      versions: (await (await history.step(params.name, request.signal)).of(query.pipeline)).versions,
     }),
   }),
   route({

@@ -6,7 +6,7 @@ import { unlessUnknown } from '../problems.ts';
 /** Editions of a step's template, the newest first, and its calibration; none where the step is unknown or the reader is busy. */
 export async function pastOf({ history }: Pick<PageDeps, 'history'>, step: string, signal: AbortSignal) {
   const known = await unlessBusy(history.step(step, signal).catch(unlessUnknown));
-  return known?.of() ?? { versions: [], buckets: [] };
+  return (await known?.of()) ?? { versions: [], buckets: [] };
 }
 
 export const versionsOf = async (

@@ -58,5 +58,5 @@ async function pastOf(
     pipeline: chosenOf(known.pipelines, wanted),
   };
   const { stats, models } = figures ?? { stats: null, models: null };
-  return { ...known.of(pipeline), stats, models, pipelines, pipeline: pipeline ?? null };
+  return { ...(await known.of(pipeline)), stats, models, pipelines, pipeline: pipeline ?? null };
 }
