@@ -20,3 +20,13 @@ export async function lastMark(db: Kysely<Tables>, name: string): Promise<number
   const row = await db.selectFrom('marks').select('value').where('name', '=', name).executeTakeFirst();
   return row ? row.value : null;
 }
+
+/** The marks whose names begin with `prefix`, without it. */
+export async function marksWith(db: Kysely<Tables>, prefix: string): Promise<{ name: string; value: number }[]> {
+  const rows = await db.selectFrom('marks').selectAll().where('name', 'like', `${prefix}%`).orderBy('name').execute();
+  return rows.map(({ name, value }) => ({ name: name.slice(prefix.length), value }));
+}
+
+export async function removeMark({ db }: Tx, name: string): Promise<void> {
+  await db.deleteFrom('marks').where('name', '=', name).execute();
+}

@@ -1,25 +1,32 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { PACKED_TEXT, TEXTS } from '../../db/bodies/packed-body.ts';
-import type { Tx } from '../../db/database.ts';
+import { leftOf, PACKED_TEXT, TEXTS } from '../../db/bodies/packed-body.ts';
+import type { Database, Tx } from '../../db/database.ts';
 import { dialectOf } from '../../db/dialect.ts';
+import { paced } from '../../db/paced.ts';
 import type { Tables } from '../../db/schema.ts';
 import type { PackedRun } from './pack-runs.ts';
-import { PACKED } from './run-bodies.ts';
+import { marksWith, removeMark, setMark } from '../marks.ts';
+import { PACKED, packedSteps } from './run-bodies.ts';
+import { MOST_STEPS } from './step-counts.ts';
 
 type Db = Kysely<Tables>;
 
-/** Keeps the bodies and empties the rows, in a few statements for all runs; answers the `seq` of those that are still there. */
-export async function keepPacked({ db }: Tx, packed: readonly PackedRun[]): Promise<Set<number>> {
+/** Keeps the bodies and empties the rows, in a few statements for all runs; answers the `seq` of those that are still there.
+ * The steps of a large run are left to `narrowLarge`. */
+export async function keepPacked(tx: Tx, packed: readonly PackedRun[]): Promise<Set<number>> {
+  const { db } = tx;
   if (packed.length === 0) return new Set();
   const seqs = await narrowRuns(db, packed);
   const there = packed.filter(({ seq }) => seqs.has(seq));
   if (there.length === 0) return seqs;
   const bodies = there.map(({ seq, body }) => ({ seq, body }));
   await db.insertInto('run_bodies').values(bodies).execute();
+  const small = there.filter(({ steps }) => steps.length <= MOST_STEPS);
   await narrowSteps(
     db,
-    there.flatMap(({ steps }) => steps.map((step, nth) => ({ ...step, nth }))),
+    small.flatMap(({ steps }) => steps),
   );
+  for (const { seq, steps } of there) if (steps.length > MOST_STEPS) await setMark(tx, nameOf(seq), seq);
   await narrowEvents(db, there);
   return seqs;
 }
@@ -56,33 +63,73 @@ async function narrowRuns(db: Db, packed: readonly PackedRun[]): Promise<Set<num
   return new Set(rows.map(({ seq }) => Math.abs(seq)));
 }
 
-/** Rows of one statement. */
-const MOST = 500;
+const narrowed = Object.fromEntries(
+  TEXTS.map((column) => [column, sql`case when ${sql.ref(column)} is not null then ${sql.lit(PACKED_TEXT)} end`]),
+);
 
-async function narrowSteps(db: Db, steps: readonly (PackedRun['steps'][number] & { nth: number })[]): Promise<void> {
-  const texts = TEXTS.map((column) => [
-    column,
-    sql`case when ${sql.ref(column)} is not null then ${sql.lit(PACKED_TEXT)} end`,
-  ]);
-  const { narrowed } = dialectOf(db);
-  for (let at = 0; at < steps.length; at += MOST) {
-    const some = steps.slice(at, at + MOST);
-    const place = narrowed?.step(
-      each<number>(
-        'id',
-        some.map(({ id, nth }) => [id, sql.lit(nth)] as const),
-      ),
+/** Their places among the rows are those in this list, after so many others of their run. */
+async function narrowSteps(db: Db, steps: readonly (PackedRun['steps'][number] | null)[], after = 0): Promise<void> {
+  const { listed, narrowed: moved } = dialectOf(db);
+  await db
+    .updateTable('step_executions')
+    .from(listed(JSON.stringify(steps.map((step) => step?.id ?? ''))).as('listed'))
+    .set({ ...narrowed, ...(moved?.step(sql`listed.key + ${sql.lit(after)}`) as object | undefined) })
+    .whereRef('step_executions.id', '=', 'listed.value')
+    .execute();
+  for (const step of steps)
+    if (step && step.left !== null)
+      await db.updateTable('step_executions').set({ raw_response: step.left }).where('id', '=', step.id).execute();
+}
+
+/** Names the marks of runs whose steps have their texts in the body and in their rows. */
+const BOTH = 'both:';
+const nameOf = (seq: number): string => `${BOTH}${seq}`;
+
+/**
+ * Empties the steps of large runs that are packed, some in a transaction. Who reads one takes its text from where it is at that moment.
+ * After a process that was killed it begins anew with the run, and changes nothing twice.
+ */
+export async function narrowLarge(database: Pick<Database, 'db' | 'write'>, signal?: AbortSignal): Promise<void> {
+  for (const { value: seq } of await marksWith(database.db, BOTH)) {
+    const names = await packedSteps(database.db, seq);
+    let at = 0;
+    await paced(
+      async (most) => {
+        const some = names.slice(at, at + most);
+        await database.write((tx) =>
+          narrowSome(tx, seq, { names: some, after: at, isLast: at + most >= names.length }),
+        );
+        at += most;
+        return at < names.length;
+      },
+      { most: MOST_STEPS, busy: MOST_STEPS / 4 },
+      signal,
     );
-    const ids = some.map(({ id }) => id);
-    await db
-      .updateTable('step_executions')
-      .set({ ...Object.fromEntries(texts), ...place })
-      .where('id', 'in', ids)
-      .execute();
+    if (signal?.aborted) return;
   }
-  for (const { id, left } of steps)
-    if (left !== null)
-      await db.updateTable('step_executions').set({ raw_response: left }).where('id', '=', id).execute();
+}
+
+interface Piece {
+  names: readonly string[];
+  after: number;
+  isLast: boolean;
+}
+
+async function narrowSome(tx: Tx, seq: number, { names, after, isLast }: Piece): Promise<void> {
+  const { db } = tx;
+  await tx.lock(nameOf(seq));
+  if (isLast) await removeMark(tx, nameOf(seq));
+  if (names.length === 0) return;
+  const rows = await db
+    .selectFrom('step_executions')
+    .select(['id', 'step_name', 'raw_response'])
+    .where('run_id', '=', (run) => run.selectFrom('runs').select('runs.id').where('runs.seq', '=', seq))
+    .where('step_name', 'in', names)
+    .execute();
+  const found = new Map(rows.map((row) => [row.step_name, { id: row.id, left: leftOf(row.raw_response) }]));
+  // Where one is missing the others keep their places.
+  const steps = names.map((name) => found.get(name) ?? null);
+  await narrowSteps(db, steps, after);
 }
 
 /** All events but the last one are in the body. */

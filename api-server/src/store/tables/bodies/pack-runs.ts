@@ -1,3 +1,4 @@
+import { createRest } from '@signalbox/crds/process/rest';
 import { type Kysely, sql } from 'kysely';
 import { camelCase } from '../../../runs/state/key-case.ts';
 import type { RunEvent } from '../../../runs/state/model.ts';
@@ -66,58 +67,46 @@ async function packAll(
   const ids = ended.map(({ id }) => id);
   const results = await readResults(db, ended.map(camelCase), readDeclared);
   const heads = await headsOf(db, ended);
+  const sizes = await sizesOf(db, ids);
   const packed: PackedRun[] = [];
-  for (const some of portionsOf(ended, await sizesOf(db, ids))) {
-    const steps = await stepsOf(db, some);
-    for (const { id, seq } of some) {
-      const { json, last } = heads.get(seq) ?? { json: '{}', last: null };
-      const rows = steps.get(id) ?? [];
-      packed.push({
-        id,
-        seq,
-        body: await pack(json, rows.flatMap(textsOf)),
-        result: JSON.stringify(results.get(id) ?? null),
-        steps: rows.map((row) => ({ id: row.id, left: leftOf(row.raw_response) })),
-        last,
-      });
-    }
+  for (const { id, seq } of ended) {
+    const { json, last } = heads.get(seq) ?? { json: '{}', last: null };
+    const rows = (sizes.get(id) ?? 0) > MAX_TEXTS ? [] : await stepsOf(db, id);
+    packed.push({
+      id,
+      seq,
+      body: await pack(json, rows.flatMap(textsOf)),
+      result: JSON.stringify(results.get(id) ?? null),
+      steps: rows.map((row) => ({ id: row.id, left: leftOf(row.raw_response) })),
+      last,
+    });
   }
   return packed;
 }
 
-interface Sized {
-  id: string;
-  seq: number;
-  size: number;
-}
+/** Steps that are read at a time. */
+const PAGE = 500;
 
-/** Runs whose texts are read together: no more of them than one run may have. */
-function portionsOf(ended: readonly EndedRun[], sizes: ReadonlyMap<string, number>): Sized[][] {
-  const portions: Sized[][] = [];
-  let room = 0;
-  for (const { id, seq } of ended) {
-    const size = sizes.get(id) ?? 0;
-    if (portions.length === 0 || size > room) {
-      portions.push([]);
-      room = MAX_TEXTS;
-    }
-    portions.at(-1)?.push({ id, seq, size });
-    room -= size;
+async function stepsOf(db: Kysely<Tables>, runId: string) {
+  const rest = createRest();
+  const page = (after: string) =>
+    db
+      .selectFrom('step_executions')
+      .select(['id', 'step_name', 'step_index', ...TEXTS])
+      .where('run_id', '=', runId)
+      .where('completed_at', 'is not', null)
+      .where('step_name', '>', after)
+      .orderBy('step_name')
+      .limit(PAGE)
+      .execute();
+  const rows: Awaited<ReturnType<typeof page>> = [];
+  for (let full = true; full;) {
+    const more = await page(rows.at(-1)?.step_name ?? '');
+    rows.push(...more);
+    full = more.length === PAGE;
+    await rest();
   }
-  return portions;
-}
-
-async function stepsOf(db: Kysely<Tables>, runs: readonly Sized[]) {
-  const ids = runs.filter(({ size }) => size <= MAX_TEXTS).map(({ id }) => id);
-  const rows = await db
-    .selectFrom('step_executions')
-    .select(['id', 'run_id', 'step_name', ...TEXTS])
-    .where('run_id', 'in', ids)
-    .where('completed_at', 'is not', null)
-    .orderBy('step_index')
-    .orderBy('step_name')
-    .execute();
-  return Map.groupBy(rows, (row) => row.run_id);
+  return rows.sort((one, other) => one.step_index - other.step_index);
 }
 
 type Texts = Pick<StepRow, 'step_name' | (typeof TEXTS)[number]>;

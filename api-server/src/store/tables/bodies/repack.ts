@@ -5,6 +5,7 @@ import type { Tables } from '../../db/schema.ts';
 import { lastMark, setMark } from '../marks.ts';
 import { keepPacked } from './keep-packed.ts';
 import { type PackContext, packRuns } from './pack-runs.ts';
+import { fitting, stepCounts } from './step-counts.ts';
 
 /** Names the mark whose value is the `seq` up to which the runs of an older version are packed with their steps; none where all are. */
 export const REPACK = 'repack:runs';
@@ -20,6 +21,10 @@ const nextRuns = (db: Kysely<Tables>, after: number, most: number) =>
     .limit(most)
     .execute();
 
+type Row = Awaited<ReturnType<typeof nextRuns>>[number];
+
+const isOld = ({ status, result, waits }: Row) => result === null && waits === null && isTerminal(status as RunStatus);
+
 /**
  * Packs the next runs that were ended and packed without their steps, those up to `upTo`; answers up to which one it got, null where nothing is left. A
  * run that is still to be made findable is packed then. One transaction with its own mark: a killed process loses nothing.
@@ -30,11 +35,10 @@ export async function repackSome(
 ): Promise<number | null> {
   const after = await lastMark(db, REPACK);
   if (after === null) return null;
-  const rows = (await nextRuns(db, after, most)).filter(({ seq }) => seq <= upTo);
-  const old = rows.filter(
-    ({ status, result, waits }) => result === null && waits === null && isTerminal(status as RunStatus),
-  );
-  const packed = await packRuns(db, old, context);
+  const next = (await nextRuns(db, after, most)).filter(({ seq }) => seq <= upTo);
+  const ids = next.filter(isOld).map(({ id }) => id);
+  const rows = fitting(next, await stepCounts(db, ids));
+  const packed = await packRuns(db, rows.filter(isOld), context);
   const at = rows.at(-1)?.seq ?? null;
   await write(async (tx) => {
     await tx.lock(REPACK);

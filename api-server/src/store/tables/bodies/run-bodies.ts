@@ -56,6 +56,12 @@ async function bodyOf(db: Kysely<Tables>, { seq, context }: Stored): Promise<Pac
   return row ? unpack(row.body) : null;
 }
 
+/** The names of the steps that a body has texts of, each once; none where there is no body. */
+export async function packedSteps(db: Kysely<Tables>, seq: number): Promise<string[]> {
+  const row = await db.selectFrom('run_bodies').select('body').where('seq', '=', seq).executeTakeFirst();
+  return row ? [...unpackTexts(row.body, TEXTS, 0).keys()] : [];
+}
+
 /** The context of a run without `raw`, from its row or packed. */
 export async function contextOf(db: Kysely<Tables>, run: Stored): Promise<Record<string, unknown>> {
   return (await bodyOf(db, run))?.context ?? (JSON.parse(run.context) as Record<string, unknown>);

@@ -5,6 +5,7 @@ import { dialectOf } from '../../db/dialect.ts';
 import type { Tables } from '../../db/schema.ts';
 import { keepPacked } from '../bodies/keep-packed.ts';
 import { type PackContext, packRuns, type PackedRun } from '../bodies/pack-runs.ts';
+import { fitting, stepCounts } from '../bodies/step-counts.ts';
 import { lastMark, setMark } from '../marks.ts';
 import { isBatch } from './conditions.ts';
 import { type Asked, factsOfRun } from './facts.ts';
@@ -80,12 +81,15 @@ interface Most {
   most: number;
 }
 
-/** New runs after a `seq`, at most so many in a transaction, and as many that ended meanwhile. */
-export interface Portion extends Most {
+/** New runs after a `seq` up to `at`, and some that ended meanwhile. */
+export interface Portion {
   after: number;
+  at: number;
   rows: Row[];
   late: Row[];
   packed: PackedRun[];
+  /** Whether there may be another portion. */
+  more: boolean;
 }
 
 const hasEnded = ({ status }: Pick<Row, 'status'>) => isTerminal(status as RunStatus);
@@ -93,15 +97,20 @@ const hasEnded = ({ status }: Pick<Row, 'status'>) => isTerminal(status as RunSt
 /** What comes next, read and compressed before the transaction that keeps it. */
 export async function nextPortion(db: Kysely<Tables>, { upTo, most }: Most, context: PackContext): Promise<Portion> {
   const after = await searchedUpTo(db);
-  const rows = await newRows(db, after, { upTo, most });
-  const late = await endedRows(db, most);
+  const [news, ended] = [await newRows(db, after, { upTo, most }), await endedRows(db, most)];
+  const all = [...news, ...ended];
+  const ids = all.filter(hasEnded).map(({ id }) => id);
+  const some = fitting(all, await stepCounts(db, ids));
+  const rows = some.slice(0, news.length);
+  const late = some.slice(news.length);
+  const isLast = rows.length === news.length && news.length < most;
   return {
-    upTo,
-    most,
     after,
+    at: isLast ? Math.max(after, upTo) : (rows.at(-1)?.seq ?? after),
     rows,
     late,
-    packed: await packRuns(db, [...rows.filter(hasEnded), ...late], context),
+    packed: await packRuns(db, some.filter(hasEnded), context),
+    more: !isLast || some.length < all.length || ended.length === most,
   };
 }
 
@@ -111,7 +120,7 @@ export async function nextPortion(db: Kysely<Tables>, { upTo, most }: Most, cont
  */
 export async function enterPortion(
   tx: Tx,
-  { upTo, most, after, rows, late, packed }: Portion,
+  { after, at, rows, late, packed, more }: Portion,
 ): Promise<{ runs: number; at: number; more: boolean }> {
   await tx.lock(MARK);
   const { db } = tx;
@@ -127,9 +136,8 @@ export async function enterPortion(
   const live = rows.filter((row) => !hasEnded(row)).map(({ seq }) => ({ seq }));
   if (live.length > 0) await db.insertInto('unsearched').values(live).execute();
   await noteDays(db, rows);
-  const at = rows.length < most ? Math.max(after, upTo) : (rows.at(-1)?.seq ?? after);
   if (at > after) await setMark(tx, MARK, at);
-  return { runs: rows.length + late.length, at, more: rows.length === most || late.length === most };
+  return { runs: rows.length + late.length, at, more };
 }
 
 async function enter(db: Kysely<Tables>, rows: readonly Row[]): Promise<void> {
@@ -160,6 +168,7 @@ async function whoWasAsked(db: Kysely<Tables>, rows: readonly Row[]): Promise<Ma
   const steps = await db
     .selectFrom('step_executions')
     .select(['run_id', 'agent', 'model'])
+    .distinct()
     .where('run_id', 'in', ids)
     .execute();
   return Map.groupBy(steps, (step) => step.run_id);

@@ -5,6 +5,7 @@ import { dialectOf } from '../../db/dialect.ts';
 import { paced } from '../../db/paced.ts';
 import type { Tables } from '../../db/schema.ts';
 import { createDeclared, type ReadDeclared } from '../results/declared.ts';
+import { narrowLarge } from '../bodies/keep-packed.ts';
 import { repackSome } from '../bodies/repack.ts';
 import { awaitsSearch, enterPortion, newestRun, nextPortion, searchedUpTo } from './index-runs.ts';
 
@@ -41,6 +42,7 @@ export function createSearchJob({ database, leads, log }: SearchJobDeps): Search
         if (leads()) {
           await searchAll({ database, upTo: await stored(), log, signal, readDeclared });
           more = await repackRound({ database, log, signal, readDeclared });
+          await narrowLarge(database, signal);
         }
       } catch (error) {
         log.warn({ err: error }, 'new runs could not be made findable; lists read their rows meanwhile');

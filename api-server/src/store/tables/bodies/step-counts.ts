@@ -1,0 +1,32 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../../db/schema.ts';
+
+/** Steps that one transaction changes or removes: a few milliseconds of it. */
+export const MOST_STEPS = 500;
+
+/** How many steps runs have, counted up to one more than `MOST_STEPS`. */
+export async function stepCounts(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, number>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('runs')
+    .select([
+      'runs.id',
+      sql<number | string>`(select count(*) from (select 1 from step_executions where step_executions.run_id = runs.id
+        limit ${sql.lit(MOST_STEPS + 1)}) as counted)`.as('steps'),
+    ])
+    .where('runs.id', 'in', ids)
+    .execute();
+  return new Map(rows.map(({ id, steps }) => [id, Number(steps)]));
+}
+
+/** The first of some runs that have together no more than `MOST_STEPS`; one with more of them is alone. */
+export function fitting<Run extends { id: string }>(runs: readonly Run[], counts: ReadonlyMap<string, number>): Run[] {
+  let sum = 0;
+  const end = runs.findIndex(({ id }) => {
+    const steps = counts.get(id) ?? 0;
+    if (sum > 0 && sum + steps > MOST_STEPS) return true;
+    sum += steps;
+    return false;
+  });
+  return end === -1 ? [...runs] : runs.slice(0, end);
+}
