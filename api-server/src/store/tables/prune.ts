@@ -1,10 +1,12 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import { isTerminal, type RunStatus } from '../../runs/state/model.ts';
-import type { Database } from '../db/database.ts';
+import type { Database, Tx } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
+import { fitting, MOST_STEPS, stepCounts } from './bodies/step-counts.ts';
 import { lockPins } from './replay/golden-members.ts';
 import { keptFrom, noteRemoval } from './retention/kept-days.ts';
 import { inBatches } from './retention/in-batches.ts';
+import { noteRemoving, removeNoted } from './retention/remove-large.ts';
 import { forget } from './search/index-runs.ts';
 
 const DAY_MS = 86_400_000;
@@ -40,8 +42,8 @@ async function oldRuns(db: Kysely<Tables>, after: number, before: number) {
  */
 export async function pruneRuns(database: Database, days: number, now: number): Promise<number> {
   const before = now - days * DAY_MS;
-  let [removed, after] = [0, 0];
   await noteRemoval(database, before);
+  let [removed, after] = [await removeNoted(database), 0];
   for (;;) {
     const { ids, last, more } = await oldRuns(database.db, after, before);
     removed += ids.length > 0 ? await removeRuns(database, ids) : 0;
@@ -52,20 +54,44 @@ export async function pruneRuns(database: Database, days: number, now: number): 
   return removed;
 }
 
-const removeRuns = (database: Database, ids: readonly string[]): Promise<number> =>
-  inBatches(database, async (tx, most, from) => {
-    await lockPins(tx);
-    const some = ids.slice(from, from + most);
-    const gone = await tx.db
-      .deleteFrom('runs')
-      .where('id', 'in', some)
-      .where((run) => run.not(isPinned(run)))
-      .returning('seq')
-      .execute();
-    const seqs = gone.map(({ seq }) => seq);
-    if (seqs.length > 0) await forget(tx, seqs);
-    return { removed: seqs.length, seen: some.length, more: from + some.length < ids.length };
+async function removeRuns(database: Database, ids: readonly string[]): Promise<number> {
+  const counts = await stepCounts(database.db, ids);
+  const isLarge = (id: string) => (counts.get(id) ?? 0) > MOST_STEPS;
+  const small = ids.filter((id) => !isLarge(id)).map((id) => ({ id }));
+  const removed = await inBatches(database, async (tx, most, from) => {
+    const some = fitting(small.slice(from, from + most), counts).map(({ id }) => id);
+    return { removed: await removeSmall(tx, some), seen: some.length, more: from + some.length < small.length };
   });
+  for (const id of ids.filter(isLarge)) await database.write((tx) => beginLarge(tx, id));
+  return removed + (await removeNoted(database));
+}
+
+async function removeSmall(tx: Tx, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0;
+  await lockPins(tx);
+  const gone = await tx.db
+    .deleteFrom('runs')
+    .where('id', 'in', ids)
+    .where((run) => run.not(isPinned(run)))
+    .returning('seq')
+    .execute();
+  const seqs = gone.map(({ seq }) => seq);
+  if (seqs.length > 0) await forget(tx, seqs);
+  return seqs.length;
+}
+
+async function beginLarge(tx: Tx, id: string): Promise<void> {
+  await lockPins(tx);
+  const run = await tx.db
+    .selectFrom('runs')
+    .select('seq')
+    .where('id', '=', id)
+    .where((one) => one.not(isPinned(one)))
+    .executeTakeFirst();
+  if (!run) return;
+  await forget(tx, [run.seq]);
+  await noteRemoving(tx, id);
+}
 
 /** Nothing reads what is packed of these days any more: what is left of them is read from rows. */
 const removePacked = (database: Database, before: number): Promise<number> =>

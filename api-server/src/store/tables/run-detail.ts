@@ -10,6 +10,7 @@ import { replayOf } from './replay/replays.ts';
 import { currentSteps } from './list-runs.ts';
 import { type ListedNotification, listNotifications } from './notification-list.ts';
 import { contextOf, deliveryOf, withTexts } from './bodies/run-bodies.ts';
+import { isWhole } from './retention/remove-large.ts';
 import { LIST_COLUMNS, RUN_COLUMNS, toRun } from './run-row.ts';
 import type { Tables } from '../db/schema.ts';
 import { toStep } from '../db/rows/step-row.ts';
@@ -41,13 +42,14 @@ export interface RunDetail {
 const MAX_RERUNS = 50;
 const MAX_NOTIFICATIONS = 50;
 
-/** Null for an unknown run. */
+/** Null for an unknown run, and for one that is being removed. */
 export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: boolean }): Promise<RunDetail | null> {
   const row = await db
     .selectFrom('runs')
     .select([...RUN_COLUMNS, 'runs.context'])
     .$if(include.raw, (query) => query.select(['runs.raw', 'runs.raw_hash']))
     .where('id', '=', id)
+    .where(isWhole('runs.id'))
     .executeTakeFirst();
   if (!row) return null;
   const [steps, marks, children, reruns, current, notifications] = await Promise.all([

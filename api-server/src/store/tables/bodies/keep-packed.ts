@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { leftOf, PACKED_TEXT, TEXTS } from '../../db/bodies/packed-body.ts';
+import { isUnreadable, leftOf, PACKED_TEXT, TEXTS } from '../../db/bodies/packed-body.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import { dialectOf } from '../../db/dialect.ts';
 import { paced } from '../../db/paced.ts';
@@ -85,28 +85,43 @@ async function narrowSteps(db: Db, steps: readonly (PackedRun['steps'][number] |
 const BOTH = 'both:';
 const nameOf = (seq: number): string => `${BOTH}${seq}`;
 
+export interface NarrowDeps {
+  database: Pick<Database, 'db' | 'write'>;
+  log: { warn(fields: object, msg: string): void };
+  signal?: AbortSignal;
+}
+
 /**
  * Empties the steps of large runs that are packed, some in a transaction. Who reads one takes its text from where it is at that moment.
- * After a process that was killed it begins anew with the run, and changes nothing twice.
+ * After a process that was killed it begins anew with the run, and changes nothing twice. Where a body cannot be read, the rows keep the texts.
  */
-export async function narrowLarge(database: Pick<Database, 'db' | 'write'>, signal?: AbortSignal): Promise<void> {
+export async function narrowLarge({ database, log, signal }: NarrowDeps): Promise<void> {
   for (const { value: seq } of await marksWith(database.db, BOTH)) {
-    const names = await packedSteps(database.db, seq);
-    let at = 0;
-    await paced(
-      async (most) => {
-        const some = names.slice(at, at + most);
-        await database.write((tx) =>
-          narrowSome(tx, seq, { names: some, after: at, isLast: at + most >= names.length }),
-        );
-        at += most;
-        return at < names.length;
-      },
-      { most: MOST_STEPS, busy: MOST_STEPS / 4 },
-      signal,
-    );
+    try {
+      await narrowRun(database, seq, signal);
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      await database.write((tx) => removeMark(tx, nameOf(seq)));
+      log.warn({ err: error, run_seq: seq }, 'the packed texts of a run cannot be read; its steps keep theirs');
+    }
     if (signal?.aborted) return;
   }
+}
+
+async function narrowRun(database: NarrowDeps['database'], seq: number, signal?: AbortSignal): Promise<void> {
+  const names = await packedSteps(database.db, seq);
+  let after = 0;
+  await paced(
+    async (most) => {
+      const some = names.slice(after, after + most);
+      const isLast = after + most >= names.length;
+      await database.write((tx) => narrowSome(tx, seq, { names: some, after, isLast }));
+      after += most;
+      return !isLast;
+    },
+    { most: MOST_STEPS, busy: MOST_STEPS / 4 },
+    signal,
+  );
 }
 
 interface Piece {

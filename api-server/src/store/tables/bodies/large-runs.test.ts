@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openTestStore, runIdOf, type TestStore } from '../../../web/fixtures/store.ts';
 import type { Database } from '../../db/database.ts';
+import { addLargeRun } from '../../fixtures/large-run.ts';
 import { createDeclared } from '../results/declared.ts';
 import { runDetail } from '../run-detail.ts';
 import { newestRun } from '../search/index-runs.ts';
@@ -12,7 +13,6 @@ import { MOST_STEPS } from './step-counts.ts';
 
 const QUIET = { info: () => undefined, warn: () => undefined };
 const LARGE = 2 * MOST_STEPS + 100;
-const ANSWER = JSON.stringify({ prompt: 'Look', costs: [{ part: 'verifier', cost: 1 }] });
 
 let store: TestStore;
 beforeEach(async () => {
@@ -20,32 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-/** A run with so many steps; each third was judged by a second model, and each seventh has no text. */
-async function addRun(run: number, steps: number): Promise<void> {
-  const { database } = store;
-  const id = await store.addRun(run);
-  await store.addStep(id, 'look[0]');
-  const row = await database.db
-    .selectFrom('step_executions')
-    .selectAll()
-    .where('run_id', '=', id)
-    .executeTakeFirstOrThrow();
-  const rows = Array.from({ length: steps - 1 }, (_, at) => ({
-    ...row,
-    id: `${row.id}-${at + 1}`,
-    step_name: `look[${at + 1}]`,
-    step_index: steps - at,
-    output: at % 7 === 0 ? null : JSON.stringify({ found: at }),
-    raw_response: at % 7 === 0 ? null : at % 3 === 0 ? ANSWER : row.raw_response,
-  }));
-  await database.write(async ({ db }) => {
-    for (let at = 0; at < rows.length; at += 100)
-      await db
-        .insertInto('step_executions')
-        .values(rows.slice(at, at + 100))
-        .execute();
-  });
-}
+const addRun = (run: number, steps: number) => addLargeRun(store, run, steps);
 
 const packedIn = async (db: Database['db']): Promise<number> => {
   const { packed } = await db
@@ -101,12 +76,12 @@ test('a large run is packed in pieces and reads the same at any time, also after
   expect(await seen(2)).toEqual(before[1]);
 
   const killed = watched((packed) => packed.length === 2);
-  await expect(narrowLarge(killed.database)).rejects.toThrow('before its commit');
+  await expect(narrowLarge({ database: killed.database, log: QUIET })).rejects.toThrow('before its commit');
   expect(await seen(2)).toEqual(before[1]);
   expect(await marks()).toHaveLength(1);
 
   const again = watched();
-  await narrowLarge(again.database);
+  await narrowLarge({ database: again.database, log: QUIET });
   expect([await seen(1), await seen(2), await seen(3)]).toEqual(before);
   expect(await marks()).toEqual([]);
   expect(Math.max(...first.packed, ...killed.packed, ...again.packed)).toBeLessThanOrEqual(MOST_STEPS);
@@ -127,16 +102,32 @@ test('a large run of an older version is packed in pieces, too', async () => {
   const some = { upTo: 2, most: 20, readDeclared: createDeclared(), log: QUIET };
   expect(await repackSome(database, some)).toBe(1);
   expect(await repackSome(database, some)).toBe(2);
-  await narrowLarge(database);
+  await narrowLarge({ database, log: QUIET });
   expect([await seen(1), await seen(2)]).toEqual(before);
   expect(await packedIn(database.db)).toBeGreaterThan(MOST_STEPS);
   expect(Math.max(...packed)).toBeLessThanOrEqual(MOST_STEPS);
+});
+
+test('where the body of a large run cannot be read, its steps keep their texts', async () => {
+  await addRun(1, LARGE);
+  await searched(store.database);
+  await store.database.write(({ db }) =>
+    db
+      .updateTable('run_bodies')
+      .set({ body: Buffer.from('torn') })
+      .execute(),
+  );
+  const warned: string[] = [];
+  const log = { warn: (_: object, message: string) => void warned.push(message) };
+  await narrowLarge({ database: store.database, log });
+  expect(warned).toHaveLength(1);
+  expect([await packedIn(store.database.db), await marks()]).toEqual([0, []]);
 });
 
 test('a large run that was removed meanwhile is not waited for', async () => {
   await addRun(1, LARGE);
   await searched(store.database);
   await store.database.write(({ db }) => db.deleteFrom('runs').execute());
-  await narrowLarge(store.database);
+  await narrowLarge({ database: store.database, log: QUIET });
   expect(await marks()).toEqual([]);
 });

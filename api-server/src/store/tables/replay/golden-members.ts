@@ -3,6 +3,7 @@ import { camelCase, snakeCase } from '../../../runs/state/key-case.ts';
 import type { ExecutorName, Outcome, StepStatus } from '../../../runs/state/model.ts';
 import { LABEL_SOURCE, type LabelSource, OUTCOME } from '../labels/outcome.ts';
 import type { Tx } from '../../db/database.ts';
+import { isWhole } from '../retention/remove-large.ts';
 import type { GoldenMemberRow, Tables } from '../../db/schema.ts';
 
 /** A pinned execution with the label that it had at that moment (Orchestration 2.11). */
@@ -84,12 +85,12 @@ export async function seenMembers(db: Kysely<Tables>, setId: string): Promise<Se
   return members.map((member) => ({ ...member, source: byId.get(member.stepId) ?? null }));
 }
 
-/** Null for an unknown run or step. */
+/** Null for an unknown run or step, and for one that is being removed. */
 export async function recordedStep(
   db: Kysely<Tables>,
   by: { runId: string; stepName: string } | { id: string },
 ): Promise<RecordedStep | null> {
-  const query = recorded(db);
+  const query = recorded(db).where(isWhole('step_executions.run_id'));
   const row = await (
     'id' in by
       ? query.where('step_executions.id', '=', by.id)

@@ -4,6 +4,7 @@ import type { Stage, TriggerContext } from '../../../runs/state/model.ts';
 import type { RecordedRun } from '../../../runs/state/replay.ts';
 import type { Tables } from '../../db/schema.ts';
 import { contextOf, withTexts } from '../bodies/run-bodies.ts';
+import { isWhole } from '../retention/remove-large.ts';
 import { toStep } from '../../db/rows/step-row.ts';
 
 /** A run with its definition and all of its executions, by its id or the id of one of them; null where it is gone. */
@@ -19,6 +20,7 @@ export async function readRecorded(
     .select(['runs.id', 'runs.team', 'runs.stage', 'runs.triggered_at', 'runs.seq', 'runs.context'])
     .select('definitions.body')
     .where('runs.id', '=', runId)
+    .where(isWhole('runs.id'))
     .executeTakeFirst();
   if (!row) return null;
   const steps = await db

@@ -42,7 +42,7 @@ export function createSearchJob({ database, leads, log }: SearchJobDeps): Search
         if (leads()) {
           await searchAll({ database, upTo: await stored(), log, signal, readDeclared });
           more = await repackRound({ database, log, signal, readDeclared });
-          await narrowLarge(database, signal);
+          await narrowLarge({ database, log, signal });
         }
       } catch (error) {
         log.warn({ err: error }, 'new runs could not be made findable; lists read their rows meanwhile');
