@@ -3,8 +3,12 @@ import {
   type ConfigurationOptions,
   Observable,
   PatchStrategy,
+  ResponseContext,
+  SelfDecodingBody,
   setHeaderOptions,
 } from '@kubernetes/client-node';
+import { valuesIn } from '@signalbox/crds';
+import { withoutLargeParts } from './large-parts.ts';
 
 /** Refusals carry the HTTP status; 0 stands for a server that could not be reached or whose answer broke off. */
 export type KubeAnswer<Body = unknown> = { ok: true; body: Body } | Refusal;
@@ -47,8 +51,14 @@ function messageIn(body: unknown): string | null {
   }
 }
 
-/** Ends a call with the signal. */
-export const abortedBy = (signal: AbortSignal): ConfigurationOptions => ({
+/** An answer of more bytes or values than are read at once. Its status is the one that HTTP has for it. */
+export const ANSWER_TOO_LARGE = 413;
+export class AnswerTooLarge extends Error {
+  readonly statusCode = ANSWER_TOO_LARGE;
+}
+
+/** Ends a call with the signal. Of an answer with more values large parts are left out; one that has more even then is refused. */
+export const abortedBy = (signal: AbortSignal, maxValues = Infinity): ConfigurationOptions => ({
   middlewareMergeStrategy: 'append',
   middleware: [
     {
@@ -56,10 +66,22 @@ export const abortedBy = (signal: AbortSignal): ConfigurationOptions => ({
         request.setSignal(AbortSignal.any([signal, request.getSignal() ?? signal]));
         return new Observable(Promise.resolve(request));
       },
-      post: (response) => new Observable(Promise.resolve(response)),
+      post: (response) => new Observable(within(maxValues, response)),
     },
   ],
 });
+
+async function within(maxValues: number, response: ResponseContext): Promise<ResponseContext> {
+  if (maxValues === Infinity) return response;
+  const { httpStatusCode, headers, body } = response;
+  const json = await body.text();
+  if (!hasMore(json, maxValues)) return response;
+  const rest = withoutLargeParts(json);
+  if (hasMore(rest, maxValues)) throw new AnswerTooLarge(`the answer has more than ${maxValues} values`);
+  return new ResponseContext(httpStatusCode, headers, new SelfDecodingBody(Promise.resolve(Buffer.from(rest))));
+}
+
+const hasMore = (json: string, values: number): boolean => json.length > values && valuesIn(json) > values;
 
 export const JSON_PATCH = setHeaderOptions('Content-Type', PatchStrategy.JsonPatch);
 export const SERVER_SIDE_APPLY = setHeaderOptions('Content-Type', PatchStrategy.ServerSideApply);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { makeCertificate } from '../../../e2e/support/certificate.ts';
+import type { CustomObject } from '../objects/custom-object.ts';
 import { type FakeApiServer, startFakeApiServer } from '../testing/fake-api-server.ts';
 import { connectCluster } from './cluster.ts';
 import { listAll, type Listed } from './list.ts';
@@ -52,7 +53,7 @@ function kubeconfig(name: string, { cluster = {}, user = {}, namespace }: Parts 
 }
 
 const clusterOf = (path: string) => connectCluster({ now: Date.now, kubeconfig: path });
-const pipelinesOf = (path: string): Promise<Listed> =>
+const pipelinesOf = (path: string): Promise<Listed<CustomObject>> =>
   listAll(collectionOf(clusterOf(path), { kind: 'Pipeline', namespace: null }), new AbortController().signal);
 const listed = expect.objectContaining({ ok: true, items: [expect.anything()] });
 

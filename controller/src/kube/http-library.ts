@@ -1,5 +1,9 @@
 import { type RequestContext, ResponseContext, SelfDecodingBody, wrapHttpLibrary } from '@kubernetes/client-node';
 import { request } from 'undici';
+import { AnswerTooLarge } from './answer.ts';
+
+/** Several times what one object may have. */
+const MAX_BODY = 8 * 1024 * 1024;
 
 /** Sends what the client prepared. Its own way is `fetch`, whose streams and headers take most of the time of a small request. */
 export const httpLibrary = wrapHttpLibrary({
@@ -12,8 +16,19 @@ export const httpLibrary = wrapHttpLibrary({
       dispatcher: prepared.getDispatcher(),
     });
     // Read at once: the client leaves some answers unread, and their connections would stay taken.
-    const bytes = Buffer.from(await body.arrayBuffer());
+    const bytes = await bytesOf(body);
     const type = { 'content-type': String(headers['content-type']) };
     return new ResponseContext(statusCode, type, new SelfDecodingBody(Promise.resolve(bytes)));
   },
 });
+
+async function bytesOf(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > MAX_BODY) throw new AnswerTooLarge(`the answer is larger than ${MAX_BODY} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}

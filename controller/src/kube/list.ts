@@ -1,6 +1,6 @@
 import type { ConfigurationOptions } from '@kubernetes/client-node';
 import { z } from 'zod';
-import { abortedBy, answerOf, type Refusal } from './answer.ts';
+import { abortedBy, ANSWER_TOO_LARGE, answerOf, type Refusal } from './answer.ts';
 
 export interface PageRequest {
   limit: number;
@@ -22,29 +22,58 @@ const Page = z.object({
   items: z.array(z.unknown()),
 });
 
-export type Listed = { ok: true; items: unknown[]; resourceVersion: string } | Refusal;
+export type Listed<Item> = { ok: true; items: Item[]; resourceVersion: string } | Refusal;
+
+interface Listing<Item> {
+  list: ListCall;
+  labelSelector?: string;
+  /** Null for an object that is not of this kind. */
+  read(item: unknown): Item | null;
+}
 
 const PAGE = 500;
-const MAX_PAGES = 1000;
+/** Where every page is of one object, still a list as large as a cluster holds. */
+const MAX_PAGES = 100_000;
+/** Parsed, they take 10 MB. One object has fewer without its large parts. */
+const MAX_VALUES = 200_000;
 
-/** Every object of a collection, page by page: all of it or a failure, never a part. */
-export async function listAll(
-  { list, labelSelector }: { list: ListCall; labelSelector?: string },
-  signal: AbortSignal,
-): Promise<Listed> {
-  const items: unknown[] = [];
-  const selector = labelSelector === undefined ? {} : { labelSelector };
-  let next: string | undefined;
+/** Every object of a collection, page by page: all of it or a failure, never a part. Of a page only what was read of it is kept. */
+export async function listAll<Item>(listing: Listing<Item>, signal: AbortSignal): Promise<Listed<Item>> {
+  const items: Item[] = [];
+  let ask: Ask = { limit: PAGE };
   for (let pages = 0; pages < MAX_PAGES; pages++) {
-    const request = { limit: PAGE, ...selector, ...(next ? { _continue: next } : {}) };
-    const answer = await answerOf(list(request, abortedBy(signal)));
+    const answer = await readPage(listing, ask, signal);
     if (!answer.ok) return answer;
     const page = Page.safeParse(answer.body);
     if (!page.success) return { ok: false, status: 200, message: 'the answer is not a list' };
-    for (const item of page.data.items) items.push(item);
+    for (const item of page.data.items) {
+      const read = listing.read(item);
+      if (read !== null) items.push(read);
+    }
     const { metadata } = page.data;
-    next = metadata.continue || metadata._continue;
+    const next = metadata.continue || metadata._continue;
     if (!next) return { ok: true, items, resourceVersion: metadata.resourceVersion };
+    ask = { limit: Math.min(PAGE, answer.limit * 2), next };
   }
   return { ok: false, status: 200, message: `the list has more than ${MAX_PAGES} pages` };
+}
+
+interface Ask {
+  limit: number;
+  next?: string;
+}
+
+/** A page of as many objects, or of fewer where they are too large to be read at once. */
+async function readPage(
+  { list, labelSelector }: Pick<Listing<unknown>, 'list' | 'labelSelector'>,
+  { limit: most, next }: Ask,
+  signal: AbortSignal,
+): Promise<{ ok: true; body: unknown; limit: number } | Refusal> {
+  const selector = labelSelector === undefined ? {} : { labelSelector };
+  for (let limit = most; ; limit = Math.ceil(limit / 4)) {
+    const page = { limit, ...selector, ...(next ? { _continue: next } : {}) };
+    const answer = await answerOf(list(page, abortedBy(signal, MAX_VALUES)));
+    if (answer.ok) return { ...answer, limit };
+    if (answer.status !== ANSWER_TOO_LARGE || limit === 1) return answer;
+  }
 }

@@ -130,9 +130,10 @@ async function listOnce<Item extends { uid: string }>(
   collection: Collection<Item>,
   signal: AbortSignal,
 ): Promise<{ ok: true; resourceVersion: string } | Refusal> {
-  const listed = await listAll(collection, signal);
+  const read = (item: unknown) => known(store, item) ?? collection.read(item);
+  const listed = await listAll({ ...collection, read }, signal);
   if (!listed.ok) return listed;
-  store.replace(listed.items.flatMap((item) => known(store, item) ?? collection.read(item) ?? []));
+  store.replace(listed.items);
   changed();
   return { ok: true, resourceVersion: listed.resourceVersion };
 }

@@ -1,5 +1,6 @@
-import { Condition, type DefinitionKind } from '@signalbox/crds';
+import { Condition, type DefinitionKind, isName } from '@signalbox/crds';
 import { z } from 'zod';
+import { definitionJson, isSoundStatus } from './definition-size.ts';
 import { unpackBody } from './packed-body.ts';
 
 export const GROUP = 'signalbox.dev';
@@ -26,6 +27,8 @@ export interface CustomObject {
   readonly createdAt: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly spec: Readonly<Record<string, unknown>>;
+  /** Its spec is larger than a definition may be: only the name in it was kept. */
+  readonly tooLarge: boolean;
   readonly status: ObjectStatus;
 }
 
@@ -51,7 +54,8 @@ const Written = z.object({
     creationTimestamp: z.string().nullable().default(''),
     annotations: z.record(z.string(), z.string()).nullish(),
   }),
-  spec: z.record(z.string(), z.unknown()).default({}),
+  /** Null where it was left out as too large. */
+  spec: z.record(z.string(), z.unknown()).nullable().default({}),
   status: z.unknown().optional(),
 });
 
@@ -60,9 +64,10 @@ export function toCustomObject(kind: DefinitionKind, value: unknown): CustomObje
   const parsed = Written.safeParse(value);
   if (!parsed.success) return null;
   const { metadata, spec, status } = parsed.data;
-  const known = ObjectStatus.safeParse(status ?? {});
+  const known = ObjectStatus.safeParse(isSoundStatus(status) ? (status ?? {}) : {});
+  const json = spec && definitionJson(spec);
   // Kept as text and parsed at each access, which is once a change: parsed values take four times the memory.
-  const written = JSON.stringify(spec);
+  const written = json ?? JSON.stringify(nameIn(spec));
   return {
     kind,
     namespace: metadata.namespace,
@@ -75,9 +80,13 @@ export function toCustomObject(kind: DefinitionKind, value: unknown): CustomObje
     get spec() {
       return JSON.parse(written) as Record<string, unknown>;
     },
+    tooLarge: json === null,
     status: known.success ? known.data : { conditions: [], replicas: [] },
   };
 }
+
+const nameIn = (spec: Record<string, unknown> | null): Record<string, unknown> =>
+  isName(spec?.['name']) ? { name: spec['name'] } : {};
 
 /**
  * The object with the status that was just written; of the answer only the metadata counts. Null where its spec changed meanwhile,

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { writeStatus } from '../kube/write-status.ts';
 import { objectOf } from '../testing/objects.ts';
@@ -32,3 +33,10 @@ test('what is written to an object comes back from it', async () => {
   const metadata = { name: 'a', namespace: 'b', uid: 'c', resourceVersion: '1' };
   expect(toCustomObject('Pipeline', { metadata, status: written })?.status.lastAccepted).toEqual(BODY);
 });
+
+test.each(['[],'.repeat(1_000_000) + '1', '['.repeat(9000) + ']'.repeat(9000)])(
+  'a packed body that no definition has counts as none',
+  (list) => {
+    expect(unpackBody({ gzip: gzipSync(`{"name":"a","tags":[${list}]}`).toString('base64') })).toBeUndefined();
+  },
+);

@@ -1,5 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { contentHash } from '@signalbox/crds';
+import { contentHash, valuesIn } from '@signalbox/crds';
+import { isSoundStatus, MAX_STATUS_VALUES } from './definition-size.ts';
 
 type Body = Record<string, unknown>;
 
@@ -27,7 +28,10 @@ export function unpackBody(written: Body): Body | undefined {
   if (typeof gzip !== 'string') return written;
   try {
     const text = gunzipSync(Buffer.from(gzip, 'base64'), { maxOutputLength: MAX_BYTES }).toString();
-    return JSON.parse(text) as Body;
+    // Of twice as many signs: a list in a list has two.
+    if (valuesIn(text) > 2 * MAX_STATUS_VALUES) return undefined;
+    const body = JSON.parse(text) as Body;
+    return isSoundStatus(body) ? body : undefined;
   } catch {
     return undefined;
   }

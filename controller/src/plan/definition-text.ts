@@ -1,5 +1,6 @@
 import type { DefinitionKind } from '@signalbox/crds';
 import { stringify } from 'yaml';
+import { definitionJson } from '../objects/definition-size.ts';
 
 export type Body = Record<string, unknown>;
 
@@ -15,26 +16,6 @@ export interface WrittenDefinition extends DefinitionText {
   value: Body;
 }
 
-/**
- * Twice the size, and as many values, as a definition may have: such a text is refused in any form, so it need not be formatted,
- * which takes a second.
- */
-const SURELY_TOO_LARGE = 512 * 1024;
-const TOO_MANY_VALUES = 10_000;
-
-function hasTooManyValues(value: unknown): boolean {
-  const open: unknown[] = [value];
-  for (const one of open) {
-    if (open.length > TOO_MANY_VALUES) return true;
-    // A list yields what is added to it on the way.
-    if (typeof one === 'object' && one !== null) for (const part of Object.values(one)) open.push(part);
-  }
-  return false;
-}
-
-const isSurelyTooLarge = (json: string, value: unknown): boolean =>
-  json.length > SURELY_TOO_LARGE || hasTooManyValues(value);
-
 /** The definition file of a body: `name` comes first, and the `soul` of an agent is a file of its own. */
 export function definitionOf(kind: DefinitionKind, body: Body): WrittenDefinition {
   const { name, soul, ...rest } = body;
@@ -44,8 +25,9 @@ export function definitionOf(kind: DefinitionKind, body: Body): WrittenDefinitio
     value,
     ...(isAgent ? { soul: typeof soul === 'string' ? soul : '' } : {}),
     get text() {
-      const json = JSON.stringify(value);
-      return isSurelyTooLarge(json, value) ? json : stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+      // To format what is refused anyway takes a second.
+      if (definitionJson(value) === null) return JSON.stringify(value);
+      return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
     },
   };
 }

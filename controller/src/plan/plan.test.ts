@@ -30,6 +30,21 @@ test('a bad object is served as it was accepted last', () => {
   expect(verdict?.message).toContain('last accepted definition is served');
 });
 
+test('a bad object whose spec is too large to be kept says so, and is served as it was accepted last', () => {
+  const large = { spec: {}, tooLarge: true };
+  const step = objectOf({ kind: 'LibraryStep', name: 'look', ...large });
+  const given = [
+    objectOf({ ...large, status: { lastAccepted: accepted } }),
+    step,
+    objectOf({ name: 'user', spec: using }),
+  ];
+  const verdicts = plan(given, undefined);
+  expect(byName(verdicts, 'checkout')).toMatchObject({ reason: 'TooLarge', served: { from: 'lastAccepted' } });
+  expect(byName(verdicts, 'checkout')?.message).toContain('spec: is larger than a definition may be: 512 KiB');
+  expect(byName(verdicts, 'look')).toMatchObject({ reason: 'TooLarge', served: null, lostName: false });
+  expect(byName(verdicts, 'user')).toMatchObject({ reason: 'MissingStep' });
+});
+
 test('a step that is gone leaves its pipelines on what was accepted, and says MissingStep', () => {
   const step = objectOf({ kind: 'LibraryStep', name: 'look' });
   const pipeline = objectOf({ spec: using });

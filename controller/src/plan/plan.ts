@@ -18,6 +18,7 @@ import {
   type Turns,
 } from '@signalbox/crds';
 import { type CustomObject, definitionName, describe } from '../objects/custom-object.ts';
+import { TOO_LARGE_SPEC } from '../objects/definition-size.ts';
 import { claimNames, claimOf, type Claims } from './claim-names.ts';
 import { type Body, definitionOf, type DefinitionText, type WrittenDefinition } from './definition-text.ts';
 import { conflict, judge, type Judgement } from './judgement.ts';
@@ -88,20 +89,32 @@ interface Resolved {
 /** Steps are resolved first, so that pipelines get the last accepted body of a broken step. */
 function* resolveOwners(owners: Claims['owners'], { operator, memo }: Planning): Turns<Resolved> {
   const of = Map.groupBy(owners.values(), ({ kind }) => kind);
-  const sources = (kind: CustomObject['kind']) => (of.get(kind) ?? []).map((object) => writtenOf(object, memo));
+  const sources = (kind: CustomObject['kind']) =>
+    (of.get(kind) ?? []).flatMap((object) => (object.tooLarge ? [] : writtenOf(object, memo)));
   const agentsAndSteps = { pipelines: [], steps: sources('LibraryStep'), agents: sources('Agent'), operator };
   const first = yield* resolving(agentsAndSteps, memo);
   const soundSteps = new Set(first.steps.map(({ file }) => file));
-  const steps = (of.get('LibraryStep') ?? []).map((object) => {
+  const steps = (of.get('LibraryStep') ?? []).flatMap((object) => {
     const source = writtenOf(object, memo);
-    return soundSteps.has(source.file) ? source : (acceptedOf(object, memo) ?? source);
+    return soundSteps.has(source.file) ? source : (acceptedOf(object, memo) ?? (object.tooLarge ? [] : source));
   });
   const second = yield* resolving({ pipelines: sources('Pipeline'), steps, operator }, memo);
   const sound = new Map<string, Sound>();
   for (const list of [first.steps, first.agents, second.pipelines]) for (const one of list) sound.set(one.file, one);
-  const problems = [...first.problems, ...second.problems.filter(({ kind }) => kind === 'Pipeline')];
+  const tooLarge = [...owners.values()].filter((object) => object.tooLarge).map(tooLargeProblem);
+  const problems = [...tooLarge, ...first.problems, ...second.problems.filter(({ kind }) => kind === 'Pipeline')];
   return { sound, problems: Map.groupBy(problems, ({ file }) => file) };
 }
+
+const tooLargeProblem = (object: CustomObject): Problem => ({
+  severity: 'error',
+  kind: object.kind,
+  name: definitionName(object),
+  file: describe(object),
+  loc: [],
+  msg: TOO_LARGE_SPEC,
+  reason: 'too_large',
+});
 
 interface Written extends WrittenDefinition, Source {
   text: string;

@@ -54,6 +54,17 @@ function callerOf({ headers, socket }: IncomingMessage): Caller {
 
 const KINDS: Record<string, string> = { pipelines: 'Pipeline', librarysteps: 'LibraryStep', agents: 'Agent' };
 
+const texts = new WeakMap<Stored, string>();
+
+/** Kept: that of a large object takes long to make. */
+function textOf(object: Stored): string {
+  const text = texts.get(object) ?? JSON.stringify(object);
+  texts.set(object, text);
+  return text;
+}
+
+const eventOf = (type: string, object: Stored): string => `{"type":"${type}","object":${textOf(object)}}\n`;
+
 /** As much of an API server as lists, watches and status patches need, in one namespace. */
 export async function startFakeApiServer(tls?: { cert: string; key: string }): Promise<FakeApiServer> {
   const objects = new Map<string, Stored>();
@@ -66,8 +77,7 @@ export async function startFakeApiServer(tls?: { cert: string; key: string }): P
   let rule: (method: string, path: string) => number | null = () => null;
 
   const tell = (type: string, object: Stored) => {
-    for (const [response, kind] of watches)
-      if (kind === object.kind) response.write(`${JSON.stringify({ type, object })}\n`);
+    for (const [response, kind] of watches) if (kind === object.kind) response.write(eventOf(type, object));
   };
   const put = (object: Stored, type: string) => {
     object.metadata.resourceVersion = String(++version);
@@ -91,10 +101,17 @@ export async function startFakeApiServer(tls?: { cert: string; key: string }): P
     watches.set(response, kind);
     response.on('close', () => watches.delete(response));
     for (const object of ofKind(kind))
-      if (Number(object.metadata.resourceVersion) > from)
-        response.write(`${JSON.stringify({ type: 'ADDED', object })}\n`);
+      if (Number(object.metadata.resourceVersion) > from) response.write(eventOf('ADDED', object));
   };
   const ofKind = (kind: string) => [...objects.values()].filter((object) => object.kind === kind);
+  const pageOf = (kind: string, asked: URLSearchParams) => {
+    const all = ofKind(kind);
+    const from = Number(asked.get('continue'));
+    const to = from + Number(asked.get('limit') ?? all.length);
+    const metadata = { resourceVersion: String(version), ...(to < all.length ? { continue: String(to) } : {}) };
+    const items = all.slice(from, to).map(textOf);
+    return `{"kind":"${kind}List","metadata":${JSON.stringify(metadata)},"items":[${items.join()}]}`;
+  };
   const answer: RequestListener = (request, response) => {
     const { method = 'GET', url = '/' } = request;
     caller = callerOf(request);
@@ -108,8 +125,7 @@ export async function startFakeApiServer(tls?: { cert: string; key: string }): P
     if (!kind) return void response.writeHead(404).end('{}');
     if (name) return void patchStatus(request, response, `${kind} ${name}`);
     if (searchParams.has('watch')) return watch(response, kind, Number(searchParams.get('resourceVersion')));
-    const list = { kind: `${kind}List`, metadata: { resourceVersion: String(version) }, items: ofKind(kind) };
-    response.end(JSON.stringify(list));
+    response.end(pageOf(kind, searchParams));
   };
   const server = tls
     ? createTlsServer({ ...tls, ca: tls.cert, requestCert: true, rejectUnauthorized: false }, answer)

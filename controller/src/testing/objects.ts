@@ -18,6 +18,7 @@ export function objectOf({ status, ...given }: ObjectInput = {}): CustomObject {
     createdAt: '2026-01-01T00:00:00Z',
     annotations: {},
     spec: SPECS[kind],
+    tooLarge: false,
     ...given,
     status: { conditions: [], replicas: [], ...status },
   };

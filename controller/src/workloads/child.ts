@@ -51,7 +51,7 @@ const Written = z.object({
       .array(z.object({ kind: z.string(), name: z.string(), uid: z.string(), controller: z.boolean().default(false) }))
       .default([]),
   }),
-  spec: z.looseObject({ replicas: z.number().optional() }).default({}),
+  spec: z.looseObject({ replicas: z.number().optional() }).nullish(),
   status: z
     .looseObject({
       observedGeneration: z.number().default(0),
@@ -87,7 +87,7 @@ function rolloutOf({ metadata, spec, status }: z.infer<typeof Written>): Rollout
   const condition = (type: string) => status.conditions.find((one) => one.type === type) ?? null;
   return {
     current: status.observedGeneration >= (metadata.generation ?? 0),
-    desired: spec.replicas ?? 1,
+    desired: spec?.replicas ?? 1,
     pods: status.replicas,
     ready: status.availableReplicas,
     available: condition('Available'),

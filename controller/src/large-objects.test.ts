@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type FakeApiServer, startFakeApiServer } from './testing/fake-api-server.ts';
+import { flags } from '../../e2e/control-plane/controllers.ts';
+import { scratchDirectory } from '../../e2e/support/scratch.ts';
+import { ROOT, type Service, startProcess } from '../../e2e/support/start-service.ts';
+import { residentBytes } from '../../e2e/attacks/resident-bytes.ts';
+
+const MIB = 1024 * 1024;
+const AGENT = { model: 'demo/any', soul: 'Be brief.' };
+/** 1.4 MB of text, 19 MB once parsed. */
+const MANY_VALUES = { ...AGENT, output_schema: { type: 'object', enum: Array.from({ length: 460_000 }, () => []) } };
+const LONG = { ...AGENT, output_schema: { description: 'x'.repeat(1_400_000) } };
+
+const scratch = scratchDirectory('tenant-objects-');
+let api: FakeApiServer;
+let service: Service | undefined;
+beforeEach(async () => {
+  api = await startFakeApiServer();
+});
+afterEach(async () => {
+  await service?.stop(1_000);
+  await api.close();
+});
+
+/** As large as an API server takes them. */
+function applyLarge(count: number, description: string) {
+  for (let index = 0; index < count; index++) api.apply('Agent', `values-${index}`, { ...MANY_VALUES, description });
+  for (let index = 0; index < 4; index++) api.apply('Agent', `long-${index}`, { ...LONG, description });
+}
+
+/** With the flags of the image, and the heap that Node takes in half of the memory that the chart gives. */
+function start(role: string, heap: number, options: Record<string, string>): Promise<Service> {
+  const nodeFlags = ['--optimize-for-size', `--max-old-space-size=${heap}`];
+  const args = [...nodeFlags, join(ROOT, 'controller/start.mjs'), role, ...flags(options)];
+  const env = { KUBECONFIG: api.writeKubeconfig(scratch.path) };
+  return startProcess(`controller ${role}`, { command: process.execPath, args }, { env });
+}
+
+test('the sidecar writes the files of others, whatever large objects a tenant makes', async () => {
+  applyLarge(8, 'made');
+  api.apply('Agent', 'good', AGENT);
+  const dir = join(scratch.path, 'managed');
+  service = await start('sync', 128, { kinds: 'Agent', dir });
+  await expect.poll(() => existsSync(join(dir, 'agents/good/agent.yaml'))).toBe(true);
+  applyLarge(8, 'changed');
+  api.apply('Agent', 'better', AGENT);
+  await expect.poll(() => existsSync(join(dir, 'agents/better/agent.yaml'))).toBe(true);
+  expect(residentBytes(service, 'VmHWM')).toBeLessThan(256 * MIB);
+});
+
+test('the controller says of each that it is too large, and judges the others', async () => {
+  applyLarge(20, 'made');
+  api.apply('Agent', 'good', AGENT);
+  service = await start('manager', 256, { 'leader-elect': 'false' });
+  const reasonOf = (name: string) =>
+    (api.get('Agent', name)?.status?.['conditions'] as { type: string; reason: string }[] | undefined)?.find(
+      ({ type }) => type === 'Accepted',
+    )?.reason;
+  await expect.poll(() => reasonOf('good')).toBe('Accepted');
+  for (const name of ['values-0', 'values-19', 'long-0', 'long-3'])
+    await expect.poll(() => reasonOf(name)).toBe('TooLarge');
+  expect(residentBytes(service, 'VmHWM')).toBeLessThan(512 * MIB);
+});
