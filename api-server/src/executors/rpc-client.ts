@@ -1,6 +1,7 @@
 import { fitsFrame, MAX_FRAME_BYTES, type RpcResponse } from '@signalbox/crds';
 import { backoffMs } from '../backoff.ts';
 import { failure, type Failure } from '../runs/state/executor.ts';
+import { RpcOutbox } from './rpc-outbox.ts';
 import { isRefusal, openSocket, type RpcSocket, type SocketOptions } from './rpc-socket.ts';
 
 /** How long a call waits for a connection before it fails; a gateway that rolls is back by then. */
@@ -69,7 +70,8 @@ const unavailable = (message: string): Failure => ({ ok: false, type: 'unavailab
 export class WebSocketRpc implements RpcClient {
   #options: SocketOptions;
   #socket: RpcSocket | null = null;
-  #ready = false;
+  /** Of the connection that is open. */
+  #outbox: RpcOutbox | null = null;
   #closed = false;
   #failures = 0;
   #openedAt = 0;
@@ -93,7 +95,7 @@ export class WebSocketRpc implements RpcClient {
     const frame = frameOf(id, call);
     if (!fitsFrame(frame)) return Promise.resolve(TOO_LARGE);
     const settled = this.#track(id, call);
-    if (this.#ready) this.#socket?.send(frame);
+    if (this.#outbox) this.#outbox.send(id, frame);
     else this.#connect();
     return settled;
   }
@@ -135,17 +137,24 @@ export class WebSocketRpc implements RpcClient {
   }
 
   #openSocket() {
-    return openSocket(this.#options, {
+    const socket = openSocket(this.#options, {
       open: () => {
-        this.#ready = true;
         this.#openedAt = performance.now();
-        for (const { id, call } of this.#open.values()) this.#socket?.send(frameOf(id, call));
+        this.#outbox = new RpcOutbox(socket, (id) => this.#frameAgain(id));
+        this.#outbox.sendLater(this.#open.keys());
       },
       response: (message) => this.#answered(message),
       notification: (method, params) => this.#notified(method, params),
       request: (id, method, params) => void this.#requested(id, method, params),
       closed: (reason, refused) => this.#lost(reason, refused),
     });
+    return socket;
+  }
+
+  /** Null for a call that is settled, or waits for the end of what it has stopped. */
+  #frameAgain(id: number): string | null {
+    const call = this.#open.get(id)?.call;
+    return call && !call.signal.aborted ? frameOf(id, call) : null;
   }
 
   #answered({ id, result, error }: RpcResponse): void {
@@ -191,7 +200,7 @@ export class WebSocketRpc implements RpcClient {
     if (!open) return;
     const { cancel } = open.call;
     // A call that timed out before there was a connection names the connection as the cause.
-    if (!this.#ready) return open.settle(this.#unreached());
+    if (!this.#outbox) return open.settle(this.#unreached());
     const stopped: Failure = { ok: false, type: 'cancelled', message: 'stopped', retryable: false };
     if (!cancel || open.call.outlives?.()) return open.settle(stopped);
     const frame = frameOf(this.#nextId++, cancel);
@@ -200,7 +209,7 @@ export class WebSocketRpc implements RpcClient {
   }
 
   #giveUp(id: number): void {
-    if (!this.#ready) this.#open.get(id)?.settle(this.#unreached());
+    if (!this.#outbox) this.#open.get(id)?.settle(this.#unreached());
   }
 
   #unreached(): Failure {
@@ -208,9 +217,10 @@ export class WebSocketRpc implements RpcClient {
   }
 
   #lost(reason: string, refused: number | null): void {
-    if (this.#ready && performance.now() - this.#openedAt > STEADY_MS) this.#failures = 0;
+    if (this.#outbox && performance.now() - this.#openedAt > STEADY_MS) this.#failures = 0;
     this.#socket = null;
-    this.#ready = false;
+    this.#outbox?.close();
+    this.#outbox = null;
     this.#reason = reason;
     if (isRefusal(refused)) return this.#failAll({ ...unavailable(reason), type: 'unauthorized', retryable: false });
     for (const open of this.#open.values()) if (!open.call.repeatable) open.settle(unavailable(reason));

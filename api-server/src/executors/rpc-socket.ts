@@ -31,6 +31,8 @@ export interface SocketEvents {
 const HANDSHAKE_MS = 10_000;
 /** Answers to requests of the backend that it has not read. */
 const MAX_UNREAD_ANSWERS = 5_000;
+/** Bytes that wait to be written before the connection is full. */
+const MAX_UNWRITTEN_BYTES = 8 * 1024 * 1024;
 /** Three unanswered pings mean that a backend is gone. */
 const PULSE: Pulse = { pingEveryMs: 20_000, silenceMs: 60_000 };
 
@@ -39,6 +41,10 @@ export interface RpcSocket {
   send(text: string): void;
   /** Sends the answer to a request of the backend, which has to read what it asks for. */
   answer(text: string): void;
+  /** Whether more waits to be written than the memory should hold: what is not urgent waits until it is drained. */
+  isFull(): boolean;
+  /** Ends once all is written; never where the connection ends before. */
+  drained(): Promise<void>;
   close(): void;
 }
 
@@ -105,6 +111,8 @@ export function openSocket(options: SocketOptions, events: SocketEvents): RpcSoc
       if (unread > MAX_UNREAD_ANSWERS) socket.terminate();
       else socket.send(text, () => (unread -= 1));
     },
+    isFull: () => socket.bufferedAmount > MAX_UNWRITTEN_BYTES,
+    drained: () => new Promise((resolve) => stream?.once('drain', resolve)),
     close: () => socket.close(),
   };
 }

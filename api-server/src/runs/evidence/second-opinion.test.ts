@@ -10,7 +10,8 @@ import { ground } from './ground.ts';
 import type { Begun } from './step-execution.ts';
 import { type OpinionDeps, type Subject, verify } from './verify.ts';
 
-const PROMPT = 'x'.repeat(1_000);
+/** 1,000 characters as JSON, in which it goes out. */
+const PROMPT = '\u0001'.repeat(166) + 'xx';
 const answer = { confidence: 0.9, summary: 'looked', output: { text: 'fine' } };
 
 function world(roomOfRun: number) {

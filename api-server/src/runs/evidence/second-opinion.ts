@@ -66,7 +66,7 @@ async function ask(
   const nothing = { agent: opinion.agent, model: null, provider: null, score: null, summary: null };
   const backend = backends.get(opinion.executor);
   if (!backend) return { ...nothing, error: `executors.${opinion.executor} is not configured` };
-  using held = prompts.hold(begun.run, { raw: null, sends: opinion.input.length });
+  using held = prompts.hold(begun.run, { raw: null, sends: JSON.stringify(opinion.input).length });
   if (held.refused) return { ...nothing, error: held.refused.message };
   const message = `no answer within ${opinion.timeoutMs / 1000} s`;
   using deadline = withDeadline({ after: opinion.timeoutMs, why: 'call_timeout', message, follows: opinion.signal });
