@@ -11,6 +11,7 @@ export * from './hash.ts';
 export * from './kinds/image-server.ts';
 export * from './json-depth.ts';
 export * from './resolve/issue-words.ts';
+export { valueAt } from './resolve/issues.ts';
 export * from './language/json-schema.ts';
 export * from './kinds/library-step.ts';
 export * from './resolve/manifest.ts';

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { isName, parseYaml, type Loc, type Problem, type Source } from '@signalbox/crds';
+import { isName, parseYaml, type Loc, type Problem, type Source, valueAt } from '@signalbox/crds';
 import { isManaged, type Read } from './read-all.ts';
 import type { Turn } from './registry.ts';
 import { isError } from './resolve-read.ts';
@@ -133,11 +133,7 @@ export function forbiddenShell({ snapshot }: Candidate, { file, text }: Edit): F
     .map(toError);
 }
 
+/** What counts further checks has no place. */
 function isWritten(body: unknown, loc: Loc): boolean {
-  let value = body;
-  for (const part of loc) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return false;
-    value = (value as Record<string | number, unknown>)[part];
-  }
-  return true;
+  return loc.length > 0 && valueAt(body, loc) !== undefined;
 }

@@ -87,7 +87,7 @@ function fittingBranch(branches: readonly (readonly Issue[])[], value: unknown):
 /** In the order of the union `Step`. */
 const SHAPES = ['executor', 'parallel', 'fan_out'] as const;
 
-function valueAt(input: unknown, loc: Loc): unknown {
+export function valueAt(input: unknown, loc: Loc): unknown {
   let value = input;
   for (const part of loc) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;

@@ -46,7 +46,7 @@ export function judge<T>(look: Look<T>, ...given: Parameters<Look<T>>): Judged<T
 
 /** Adds findings to the problems; true when none of them is an error. */
 export function accept(definition: Definition, findings: readonly Finding[], problems: Problem[]): boolean {
-  problems.push(...boundFindings(findings).map((finding) => toProblem(definition, finding)));
+  problems.push(...boundFindings(findings, definition.body).map((finding) => toProblem(definition, finding)));
   return findings.every(({ severity }) => severity === 'warning');
 }
 

@@ -49,12 +49,23 @@ test('the first hundred problems of a kind are listed, and how many more there a
   expect(problems.at(-1)).toMatchObject({ severity: 'error', loc: [], msg: 'and 4801 more problems of this kind' });
 });
 
-test('a shell check that is not allowed is found behind any number of others', () => {
-  const check = (name: string) => `{type: shell, name: ${name}, run: id}`;
-  const text = `name: p\nsteps:\n${lines(60, (index) => `- name: a${index}\n${agent(`  prompt_template: x\n  deterministic_checks: [${check('a')}, ${check('b')}]\n`)}`)}`;
-  const { problems } = resolveSet({ pipelines: [{ file: 'p.yaml', text }], steps: [], operator: {} });
-  expect(problems.filter(({ reason }) => reason === 'shell_not_allowed')).toHaveLength(120);
-  expect(problems).toHaveLength(120);
+test('shell checks that are not allowed are listed like others, those in the text of the definition apart', () => {
+  const checks = `deterministic_checks: [${lines(12, (index) => `{type: shell, name: c${index}, run: id},`)}]`;
+  const asks = `executor: gateway, agent: x, prompt_template: x, ${checks}`;
+  const steps = [{ file: 's.yaml', text: `{name: s, ${asks}}` }];
+  const uses = lines(10, (index) => `- {name: a${index}, use: s}\n`);
+  const own = lines(10, (index) => `- {name: b${index}, ${asks}}\n`);
+  const set = resolveSet({
+    pipelines: [{ file: 'p.yaml', text: `name: p\nsteps:\n${uses}${own}` }],
+    steps,
+    operator: {},
+  });
+  expect(set.pipelines).toHaveLength(1);
+  const problems = set.problems.filter(({ file, loc }) => file === 'p.yaml' && loc.length > 0);
+  const inOwn = problems.filter(({ loc }) => Number(loc[1]) >= 10);
+  expect([problems.length, inOwn.length]).toEqual([200, 100]);
+  const more = set.problems.filter(({ file, loc }) => file === 'p.yaml' && loc.length === 0);
+  expect(more.map(({ msg }) => msg)).toEqual(Array(2).fill('and 20 more problems of this kind'));
 });
 
 const calls = (from: number, to: (index: number) => string) => ({

@@ -172,7 +172,9 @@ const agentsNamed = (agents: readonly Checked<ResolvedAgent>[], problems: readon
 ];
 
 const agentWarnings = ({ definition, resolved }: Checked<ResolvedPipeline>, known: ReadonlySet<string>): Problem[] =>
-  boundFindings(unknownAgents(resolved.config, known)).map((finding) => toProblem(definition, finding));
+  boundFindings(unknownAgents(resolved.config, known), definition.body).map((finding) =>
+    toProblem(definition, finding),
+  );
 
 function toPipeline(
   { config, body, hash, uses }: Sound<Pipeline>,

@@ -290,6 +290,21 @@ describe('shell checks while they are not allowed', () => {
     expect((await server.send('POST', '/pipelines', { yaml: pipelineUsing('another', 'inspect') })).status).toBe(200);
   });
 
+  test('are found behind any number of those of a library step, which alone refuse nothing', async () => {
+    const many = Array.from({ length: 12 }, (_, at) => `{type: shell, name: c${at}, run: id}`).join(', ');
+    server.disk.write('steps/inspect.yaml', stepYaml('inspect', `deterministic_checks: [${many}]\n`));
+    await server.registry.reload();
+    const uses = Array.from({ length: 11 }, (_, at) => `  - {name: u${at}, use: inspect}\n`).join('');
+    const using = `name: shelly\nsteps:\n${uses}`;
+    const own = `${using}${inPipeline.slice(inPipeline.indexOf('  - '))}`;
+    const refused = await server.send('POST', '/pipelines', { yaml: own });
+    expect([refused.status, refused.body.detail.errors.map(({ loc }: { loc: unknown[] }) => loc[1])]).toEqual([
+      400,
+      [11],
+    ]);
+    expect((await server.send('POST', '/pipelines', { yaml: using })).status).toBe(200);
+  });
+
   test('are taken where they are allowed', async () => {
     const open = await startDefinitionServer({ fill, operator: { allow_shell_checks: true } });
     try {
