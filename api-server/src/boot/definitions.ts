@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
+import { listedProblems } from '../definitions/listed-problems.ts';
 import type { Registry, RegistryOptions } from '../definitions/registry.ts';
 import type { Snapshot } from '../definitions/snapshot.ts';
 import type { Logs } from '../observability/logger.ts';
@@ -45,7 +46,8 @@ export function reportLoads(registry: Registry, config: Config, log: Logs['log']
 }
 
 function report({ shown, pipelines }: Snapshot, config: Config, log: Logs['log']): void {
-  for (const { severity, file, line, col, loc, msg } of shown) {
+  const { errors, warnings } = listedProblems(shown);
+  for (const { severity, file, line, col, loc, msg } of [...errors, ...warnings]) {
     const key = loc.join('.');
     log.warn({ severity, file, line, col, key }, `definition: ${key === '' ? '' : `${key}: `}${msg}`);
   }

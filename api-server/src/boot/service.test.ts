@@ -107,16 +107,16 @@ test('a line of the log names the key and the file from the folder of the config
       msg: 'definition: name: "p" is already defined in pipelines/p.yaml',
     },
     {
-      severity: 'warning',
-      file: 'pipelines/p.yaml',
-      key: 'steps.0.when',
-      msg: 'definition: steps.0.when: steps.zzz.trust: there is no step "zzz"',
-    },
-    {
       severity: 'error',
       file: 'pipelines/q.yaml',
       key: 'steps.0.timeout_seconds',
       msg: 'definition: steps.0.timeout_seconds: is required',
+    },
+    {
+      severity: 'warning',
+      file: 'pipelines/p.yaml',
+      key: 'steps.0.when',
+      msg: 'definition: steps.0.when: steps.zzz.trust: there is no step "zzz"',
     },
   ]);
   const headers = { authorization: 'Bearer boss-secret' };
@@ -125,6 +125,20 @@ test('a line of the log names the key and the file from the folder of the config
   expect(reloaded).toMatchObject({ warnings: [{ file: 'pipelines/p.yaml', loc: ['steps', 0, 'when'] }] });
   expect(JSON.parse(loaded)).toMatchObject({ warnings: [{ file: 'pipelines/p.yaml', loc: ['steps', 0, 'when'] }] });
   expect(loaded + JSON.stringify(reloaded)).not.toContain(tmpdir());
+});
+
+test('of the many problems of a file the log and the answers name the first', async () => {
+  const prompt = Array.from({ length: 30 }, (_, at) => `{{steps.none${at}.summary}}`).join(' ');
+  const text = `name: p\nsteps:\n  - {name: a, executor: human, timeout_seconds: 60, prompt_template: "${prompt}"}\n`;
+  const { lines, url } = await start('', { 'p.yaml': text });
+  const headers = { authorization: 'Bearer boss-secret' };
+  const read = async (path: string, method: string) =>
+    ((await (await fetch(`${url}${path}`, { method, headers })).json()) as { warnings: { msg: string }[] }).warnings;
+  const lists = [lines.filter(({ msg }) => msg.startsWith('definition: '))];
+  for (const list of [...lists, await read('/definitions', 'GET'), await read('/reload', 'POST')]) {
+    expect(list).toHaveLength(21);
+    expect(list.at(-1)?.msg).toContain('and 10 more problems of this file');
+  }
 });
 
 test('a rule that asks for another person without a list of persons is a warning at the start and in /health', async () => {

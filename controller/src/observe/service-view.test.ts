@@ -44,7 +44,6 @@ test('verdicts of pipelines come with their sentence, or without', () => {
 
 test.each<[string, (pod: string, body: unknown) => unknown, object]>([
   ['definitions', readDefinitions, {}],
-  ['warnings', readDefinitions, { definitions: [] }],
   ['agents', readAgents, {}],
 ])('a list of %s without end is refused by its length, not by each entry', (key, read, body) => {
   let looked = 0;
@@ -56,4 +55,16 @@ test.each<[string, (pod: string, body: unknown) => unknown, object]>([
   };
   expect(read('pod', { ...body, [key]: Array.from({ length: 50_001 }, () => entry) })).toBeNull();
   expect(looked).toBe(0);
+});
+
+test('problems of a tenant without end hide nothing of what is loaded', () => {
+  const noise = { kind: 'Pipeline', name: 'noise', msg: 'shell checks are not allowed here' };
+  const problems = [{ ...noise, msg: 'the first' }, ...Array.from({ length: 60_000 }, () => noise)];
+  const definitions = [{ kind: 'Pipeline', name: 'other', hash: 'abc' }];
+  const view = readDefinitions('api-0', { definitions, errors: problems, warnings: problems });
+  expect(view?.hashes).toEqual(new Map([[keyOf('Pipeline', 'other'), 'abc']]));
+  expect(view?.warnings).toEqual(new Map([[keyOf('Pipeline', 'noise'), 'the first']]));
+  const errors = Array.from({ length: 60_000 }, () => ({ agent: 'noise', field: 'model', message: 'm' }));
+  const gateway = readAgents('gateway-0', { agents: [{ name: 'other', version: 'v' }], errors });
+  expect(gateway?.hashes).toEqual(new Map([[keyOf('Agent', 'other'), 'v']]));
 });

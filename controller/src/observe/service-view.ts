@@ -51,6 +51,14 @@ export const keyOf = (kind: DefinitionKind, name: string): string => `${kind} ${
 /** Entries of one list. How many there are is looked at before any of them is: to describe each wrong one takes seconds. */
 const MAX_ENTRIES = 50_000;
 
+/** Problems beyond those are left out: who writes a definition decides how many it has, and the answer is about those of all. */
+const firstOf = <T extends z.ZodType>(problem: T) =>
+  z
+    .array(z.unknown())
+    .transform((list) => list.slice(0, MAX_ENTRIES))
+    .pipe(z.array(problem))
+    .prefault([]);
+
 const Problem = z.looseObject({
   kind: z.enum(['Pipeline', 'LibraryStep', 'Agent']).nullish(),
   name: z.string().nullish(),
@@ -70,8 +78,8 @@ const Definitions = z.looseObject({
       }),
     )
     .max(MAX_ENTRIES),
-  errors: z.array(Problem).max(MAX_ENTRIES).default([]),
-  warnings: z.array(Problem).max(MAX_ENTRIES).default([]),
+  errors: firstOf(Problem),
+  warnings: firstOf(Problem),
   golden_sets: z
     .array(z.looseObject({ name: z.string(), verdict: z.string(), reason: z.string().max(1024) }))
     .max(MAX_ENTRIES)
@@ -104,17 +112,17 @@ export function readDefinitions(pod: string, body: unknown): ReplicaView | null 
   };
 }
 
+/** The first of each definition; the last may only say how many more there are. */
 const messagesOf = (problems: readonly z.infer<typeof Problem>[]): ReadonlyMap<string, string> =>
-  new Map(problems.flatMap(({ kind, name, msg }) => (kind && name ? [[keyOf(kind, name), msg] as const] : [])));
+  new Map(
+    problems.toReversed().flatMap(({ kind, name, msg }) => (kind && name ? [[keyOf(kind, name), msg] as const] : [])),
+  );
 
 const Tool = z.object({ server: z.string(), name: z.string(), hash: z.string() });
 const Agents = z.looseObject({
-  errors: z
-    .array(
-      z.looseObject({ agent: z.string(), field: z.string(), message: z.string(), severity: z.string().optional() }),
-    )
-    .max(MAX_ENTRIES)
-    .default([]),
+  errors: firstOf(
+    z.looseObject({ agent: z.string(), field: z.string(), message: z.string(), severity: z.string().optional() }),
+  ),
   agents: z
     .array(
       z.looseObject({ name: z.string(), version: z.string(), discovered_tools: z.array(Tool).max(1000).optional() }),

@@ -1,6 +1,7 @@
 import { AppError, type ObjectReference, type Problem, type ResolvedStep } from '@signalbox/crds';
 import type { Verdict } from '../../analytics/readiness/verdict.ts';
 import { toManifest } from '../../definitions/manifest.ts';
+import { listedProblems } from '../../definitions/listed-problems.ts';
 import { notLoaded } from '../../definitions/not-loaded.ts';
 import type { LoadedPipeline, Snapshot } from '../../definitions/snapshot.ts';
 import type { Database } from '../../store/db/database.ts';
@@ -114,7 +115,7 @@ type Tried =
 async function tryReload({ reload }: DefinitionsDeps): Promise<Tried> {
   try {
     const { pipelines, shown } = await reload();
-    const { error: errors = [], warning: warnings = [] } = Object.groupBy(shown, ({ severity }) => severity);
+    const { errors, warnings } = listedProblems(shown);
     const outcome = errors.length === 0 ? 'reloaded' : 'reloaded_with_errors';
     return { outcome, pipelines: pipelines.length, errors, warnings };
   } catch (cause) {

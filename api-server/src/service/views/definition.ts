@@ -5,6 +5,7 @@ import type { Regression } from '../../store/tables/replay/regressions.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import { type Run, RUN_STATUSES, STAGES } from '../../runs/state/model.ts';
 import { AnyObject, component, iso, NullableText, Time } from './answer.ts';
+import { listedProblems } from '../../definitions/listed-problems.ts';
 
 /** Orchestration 2.8. */
 export const PipelineSummary = component(
@@ -180,8 +181,7 @@ export const definitionsView = (
       return { kind: 'LibraryStep' as const, name, hash: own, ...never };
     }),
   ],
-  errors: shown.filter(({ severity }) => severity === 'error'),
-  warnings: shown.filter(({ severity }) => severity === 'warning'),
+  ...listedProblems(shown),
   golden_sets: goldenSets.map(({ name, last }) => ({ name, ...goldenVerdict(last) })),
 });
 

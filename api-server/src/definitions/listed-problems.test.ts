@@ -1,0 +1,32 @@
+import type { Problem } from '@signalbox/crds';
+import { expect, test } from 'vitest';
+import { listedProblems } from './listed-problems.ts';
+
+const problem = (file: string, severity: Problem['severity'], at: number): Problem => ({
+  kind: 'Pipeline',
+  name: file,
+  file,
+  severity,
+  loc: ['steps', at],
+  line: at,
+  col: 1,
+  msg: `${severity} ${at}`,
+  reason: 'invalid',
+});
+const many = (file: string, severity: Problem['severity'], count: number) =>
+  Array.from({ length: count }, (_, at) => problem(file, severity, at));
+
+test('of each file the first problems are listed, and how many more it has', () => {
+  const of = [...many('a', 'warning', 50), ...many('b', 'warning', 20), ...many('a', 'error', 21)];
+  const { errors, warnings } = listedProblems(of);
+  const said = (list: Problem[]) => list.map(({ file, msg }) => `${file}: ${msg}`);
+  const first = (file: string, severity: string) => Array.from({ length: 20 }, (_, at) => `${file}: ${severity} ${at}`);
+  expect(said(warnings)).toEqual([
+    ...first('a', 'warning'),
+    'a: and 30 more problems of this file',
+    ...first('b', 'warning'),
+  ]);
+  expect(said(errors)).toEqual([...first('a', 'error'), 'a: and 1 more problems of this file']);
+  expect(warnings[20]).toMatchObject({ kind: 'Pipeline', name: 'a', severity: 'warning', loc: [] });
+  expect(warnings[20]).not.toHaveProperty('line');
+});
