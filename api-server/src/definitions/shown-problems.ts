@@ -5,15 +5,17 @@ import type { Problem } from '@signalbox/crds';
 export function shownProblems(problems: readonly Problem[], files: readonly string[], folder: string): Problem[] {
   if (problems.length === 0) return [];
   const short = new Map([...files, ...problems.map(({ file }) => file)].map((file) => [file, shortPath(file, folder)]));
-  // Longest first: a path may be the beginning of another.
-  const known = [...short].toSorted(([a], [b]) => b.length - a.length);
-  const shorten = (text: string) =>
-    text.includes('/') ? known.reduce((said, [file, shown]) => said.replaceAll(file, shown), text) : text;
-  return problems.map((problem) => ({
-    ...problem,
-    file: short.get(problem.file) ?? problem.file,
-    msg: shorten(problem.msg),
-  }));
+  return problems.map(({ file, msg, ...problem }) => {
+    const shown = short.get(file) ?? file;
+    return { ...problem, file: shown, msg: withShortEnd(msg, short).replaceAll(file, shown) };
+  });
+}
+
+/** A message names its own file, or ends with another. To look for each of thousands of files in every message takes seconds. */
+function withShortEnd(msg: string, short: ReadonlyMap<string, string>): string {
+  const at = msg.indexOf('/');
+  const shown = at === -1 ? undefined : short.get(msg.slice(at));
+  return shown === undefined ? msg : msg.slice(0, at) + shown;
 }
 
 /** From the folder of the configuration file; of a file elsewhere its own folder and name. */
