@@ -1,41 +1,23 @@
-import { findWild } from './find-wild.ts';
+import { compileWild } from './wild-glob.ts';
 
-/**
- * A glob over a whole name: `*` any run of characters, `?` one character, everything else literal.
- * The parts between stars are looked for one after the other, each where it first occurs, so no pattern is slow.
- */
-export function globMatches(glob: string, text: string): boolean {
+export type MatchGlob = (text: string) => boolean;
+
+/** A glob over a whole name: `*` any run of characters, `?` one character, everything else literal. No glob is slow. */
+export function compileGlob(glob: string): MatchGlob {
+  if (glob.includes('?')) return compileWild(glob);
   const [head = '', ...parts] = glob.split('*');
   const tail = parts.pop();
-  let at = beginsWith(head, text);
-  if (tail === undefined) return at === text.length;
-  for (const part of parts) {
-    if (at < 0) return false;
-    at = firstEnd(part, text, at);
-  }
-  return at >= 0 && endsWith(tail, text, at);
+  if (tail === undefined) return (text) => text === head;
+  return (text) => {
+    if (!text.startsWith(head)) return false;
+    let at = head.length;
+    for (const part of parts) {
+      const found = text.indexOf(part, at);
+      if (found < 0) return false;
+      at = found + part.length;
+    }
+    return text.length - tail.length >= at && text.endsWith(tail);
+  };
 }
 
-/** Where a part ends that the text begins with; -1 where it does not. */
-function beginsWith(part: string, text: string): number {
-  if (!part.includes('?')) return text.startsWith(part) ? part.length : -1;
-  let at = 0;
-  for (const char of part) {
-    const found = text.codePointAt(at);
-    if (found === undefined || (char !== '?' && char.codePointAt(0) !== found)) return -1;
-    at += found > 0xff_ff ? 2 : 1;
-  }
-  return at;
-}
-
-/** Where the part ends that begins first, at `from` or later; -1 where there is none. */
-function firstEnd(part: string, text: string, from: number): number {
-  if (part.includes('?')) return findWild(part, text, from)[0] ?? -1;
-  const at = text.indexOf(part, from);
-  return at < 0 ? -1 : at + part.length;
-}
-
-function endsWith(part: string, text: string, from: number): boolean {
-  if (part.includes('?')) return findWild(part, text, from).at(-1) === text.length;
-  return text.length - part.length >= from && text.endsWith(part);
-}
+export const globMatches = (glob: string, text: string): boolean => compileGlob(glob)(text);

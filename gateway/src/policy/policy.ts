@@ -1,7 +1,8 @@
 import { compileRegex } from '@signalbox/crds';
 import type { Compute } from '@signalbox/crds/process/compute';
+import { MAX_NAME_CHARS } from '../tools/tool.ts';
 import { foldName } from './fold-name.ts';
-import { globMatches } from './glob.ts';
+import { compileGlob } from './glob.ts';
 
 /** The call as it would be dispatched: the server and tool names of the offer, not the model's text. */
 export interface PolicyCall {
@@ -11,6 +12,8 @@ export interface PolicyCall {
   /** The arguments as JSON text. */
   input: string;
 }
+
+type Names = Pick<PolicyCall, 'server' | 'tool' | 'agent'>;
 
 export type PolicyAction = 'allow' | 'deny' | 'require_approval';
 export interface PolicyDecision {
@@ -51,10 +54,16 @@ export interface PolicyRuleView {
 
 export const MAX_TESTED_INPUT_CHARS = 256 * 1024;
 
+const TOO_LONG: PolicyDecision = {
+  action: 'deny',
+  rule: null,
+  reason: `a name is longer than ${MAX_NAME_CHARS} characters`,
+};
+
 type Match = 'yes' | 'no' | 'untestable';
 interface CompiledRule {
   view: PolicyRuleView;
-  match: (call: PolicyCall) => Match | Promise<Match>;
+  match: (call: PolicyCall, folded: Names) => Match | Promise<Match>;
 }
 
 export type PolicyResult = { ok: true; decide: DecidePolicy; rules: PolicyRuleView[] } | { ok: false; message: string };
@@ -78,13 +87,19 @@ export function compilePolicy(definition: PolicyDefinition, matches: Compute['ma
   return {
     ok: true,
     rules: compiled.map(({ view }) => view),
-    decide: async (call) => (await firstMatch(compiled, call)) ?? fallback,
+    decide: async (call) => (isLong(call) ? TOO_LONG : ((await firstMatch(compiled, call)) ?? fallback)),
   };
 }
 
+/** Other forms of a name are longer, and take time that grows with it. */
+const isLong = ({ server, tool, agent }: Names): boolean =>
+  Math.max(server.length, tool.length, agent.length) > MAX_NAME_CHARS;
+
 async function firstMatch(rules: readonly CompiledRule[], call: PolicyCall): Promise<PolicyDecision | null> {
+  const { server, tool, agent } = call;
+  const folded = { server: foldName(server), tool: foldName(tool), agent: foldName(agent) };
   for (const { view, match } of rules) {
-    const matched = await match(call);
+    const matched = await match(call, folded);
     if (matched === 'yes') return { action: view.action, rule: view.index, reason: view.reason };
     if (matched === 'untestable' && view.action !== 'allow') {
       return {
@@ -111,8 +126,8 @@ function compileRule(
   const nothing = { server: null, tool: null, agent: null, input_regex: null };
   const view: PolicyRuleView = { index, action, ...nothing, ...target, reason: rule.reason ?? null };
   const { input_regex: pattern } = target;
-  const match = (call: PolicyCall): Match | Promise<Match> => {
-    if (!names(call)) return 'no';
+  const match = (call: PolicyCall, folded: Names): Match | Promise<Match> => {
+    if (!names(call, folded)) return 'no';
     if (pattern === undefined) return 'yes';
     if (call.input.length > MAX_TESTED_INPUT_CHARS) return 'untestable';
     const found = matches(pattern, call.input, call.agent);
@@ -128,14 +143,11 @@ function actionOf(rule: Rule): PolicyAction {
   return rule.deny ? 'deny' : 'require_approval';
 }
 
-function nameMatcher(target: RuleTarget, folded: boolean): (call: PolicyCall) => boolean {
+function nameMatcher(target: RuleTarget, alsoFolded: boolean): (call: Names, folded: Names) => boolean {
   const wanted = (['server', 'tool', 'agent'] as const).flatMap((key) => {
     const glob = target[key];
-    return glob === undefined ? [] : [{ key, glob, foldedGlob: foldName(glob) }];
+    return glob === undefined ? [] : [{ key, matches: compileGlob(glob), foldedMatches: compileGlob(foldName(glob)) }];
   });
-  return (call) =>
-    wanted.every(
-      ({ key, glob, foldedGlob }) =>
-        globMatches(glob, call[key]) || (folded && globMatches(foldedGlob, foldName(call[key]))),
-    );
+  return (call, folded) =>
+    wanted.every(({ key, matches, foldedMatches }) => matches(call[key]) || (alsoFolded && foldedMatches(folded[key])));
 }

@@ -16,7 +16,7 @@ import { carryOn, type RunSpan, type StartSpan, traceContextOf } from '../observ
 import { atCapacity, type Submitted, watched } from './submitted.ts';
 import type { ModelRoute } from '../models/route.ts';
 import { type AgentRuns, countByAgent } from './runs-by-agent.ts';
-import { offerTools } from './tool-offer.ts';
+import { offerTools, type ToolOffer } from './tool-offer.ts';
 import { NotReady, WaitingRoom } from './waiting-room.ts';
 
 export interface RunServiceDeps {
@@ -213,11 +213,14 @@ export class RunService {
     await run.slot?.first();
     run.emit({ event: 'started' });
     const signal = run.signal();
-    const servers = [...new Set(prepared.agent.config.tools.map((pattern) => serverOf(pattern)))];
+    const { config } = prepared.agent;
+    const servers = [...new Set(config.tools.map((pattern) => serverOf(pattern)))];
     const down = servers.length === 0 ? [] : await this.deps.whenRunning(servers, SERVER_WAIT_MS, signal);
     signal.throwIfAborted();
     if (down.length > 0) return failure('tool_unavailable', `tool servers are not running: ${down.join(', ')}`, true);
-    const job = this.jobOf(run, prepared);
+    const offer = await offerTools(config, config.tools.length === 0 ? [] : this.deps.tools(prepared.agent));
+    signal.throwIfAborted();
+    const job = this.jobOf(run, prepared, offer);
     try {
       const outcome = await this.deps.perform(job, run);
       job.span.end(spanAttributes(outcome), outcome.ok ? null : outcome.type);
@@ -228,7 +231,7 @@ export class RunService {
     }
   }
 
-  private jobOf(run: Run, { agent, contract }: Prepared): RunJob {
+  private jobOf(run: Run, { agent, contract }: Prepared, offer: ToolOffer): RunJob {
     const { params } = run;
     const { config } = agent;
     return {
@@ -237,7 +240,7 @@ export class RunService {
       contract,
       input: params.input,
       models: [params.model ?? config.model, ...config.model_fallbacks],
-      offer: offerTools(config, config.tools.length === 0 ? [] : this.deps.tools(agent)),
+      offer,
       streamText: params.trace?.stream === true,
       traceResultMaxChars: Math.min(params.trace?.tool_result_max_chars ?? DEFAULT_TRACE_CHARS, MAX_TRACE_CHARS),
       signal: run.signal(),

@@ -23,7 +23,7 @@ const DENY_DELETE: PolicyDefinition = {
 };
 
 /** A door with a server behind it that only writes down what reaches it. */
-function door(
+async function door(
   policyOf: PolicyDefinition,
   agent = { tools: ['k8s'], require_approval: [] as string[], read_only: false },
   approved = false,
@@ -47,7 +47,7 @@ function door(
     toolTimeoutMs: 1000,
     resultMaxChars: 1000,
   };
-  const offer = offerTools(agent, TOOLS);
+  const offer = await offerTools(agent, TOOLS);
   const told: RunEvent[] = [];
   const trace = new Trace(100);
   const context: DoorContext = {
@@ -104,7 +104,7 @@ describe('a denied tool is not reached', () => {
   );
 
   test('under any of 2,000 spellings of its name', async () => {
-    const { reached, call } = door(DENY_DELETE);
+    const { reached, call } = await door(DENY_DELETE);
     await fc.assert(
       fc.asyncProperty(spelled, fc.json(), async (name, input) => void (await call(name, input))),
       { numRuns: 2000 },
@@ -113,33 +113,40 @@ describe('a denied tool is not reached', () => {
   });
 
   test('and the recorder does record what is allowed', async () => {
-    const { reached, call } = door(DENY_DELETE);
+    const { reached, call } = await door(DENY_DELETE);
     await call('k8s__get_pod');
     expect(reached).toEqual(['k8s/get_pod']);
   });
 
   test('after a tool’s result or description said otherwise', async () => {
-    const { reached, call } = door(DENY_DELETE);
+    const { reached, call } = await door(DENY_DELETE);
     await call('k8s__get_pod');
     expect(await call('k8s__delete_pod')).toEqual({ text: 'this call is not allowed: no', isError: true });
     expect(reached).toEqual(['k8s/get_pod']);
   });
 
   test('by an agent whose file lists nothing but it', async () => {
-    const { reached, call } = door(DENY_DELETE, { tools: ['k8s/delete_pod'], require_approval: [], read_only: false });
+    const { reached, call } = await door(DENY_DELETE, {
+      tools: ['k8s/delete_pod'],
+      require_approval: [],
+      read_only: false,
+    });
     await call('k8s__delete_pod');
     expect(reached).toEqual([]);
   });
 });
 
 test('an escape in the arguments does not hide what a rule looks for', async () => {
-  const { reached, call } = door({ default: 'allow', rules: [{ deny: { input_regex: 'kube-system' }, reason: 'no' }] });
+  const { reached, call } = await door({
+    default: 'allow',
+    rules: [{ deny: { input_regex: 'kube-system' }, reason: 'no' }],
+  });
   await call('k8s__get_pod', '{"namespace":"kube\\u002dsystem"}');
   expect(reached).toEqual([]);
 });
 
 test('an agent’s own approval rule stands beside the policy', async () => {
-  const { reached, call } = door(
+  const { reached, call } = await door(
     { default: 'allow', rules: [] },
     { tools: ['k8s'], require_approval: ['k8s/exec'], read_only: false },
   );
@@ -153,15 +160,15 @@ test.each([
   [true, ['k8s/exec']],
 ])('a person is asked where the policy says so, and decides: %s', async (approved, expected) => {
   const rules = [{ require_approval: { tool: 'EXEC' } }];
-  const { reached, asked, call } = door({ default: 'allow', rules }, undefined, approved);
+  const { reached, asked, call } = await door({ default: 'allow', rules }, undefined, approved);
   expect(await call('k8s__exec')).toMatchObject({ isError: !approved });
   expect(asked).toEqual(['exec']);
   expect(reached).toEqual(expected);
 });
 
-test('two tools whose names fold to one are offered under two names', () => {
+test('two tools whose names fold to one are offered under two names', async () => {
   const twins = ['read.x', 'read x', 'read_x'].map((name) => ({ ...TOOLS[0], name }) as OfferableTool);
-  const { byName } = offerTools({ tools: ['k8s'], require_approval: [], read_only: false }, twins);
+  const { byName } = await offerTools({ tools: ['k8s'], require_approval: [], read_only: false }, twins);
   expect([...byName.values()].map(({ tool }) => tool)).toEqual(['read.x', 'read x', 'read_x']);
   for (const name of byName.keys()) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
 });
@@ -171,7 +178,7 @@ test.each([
   ['arguments that are no object', 'k8s__exec', '[1]', { server: 'k8s', tool: 'exec' }, ['denied']],
   ['arguments that are no JSON', 'k8s__exec', '{', { server: 'k8s', tool: 'exec' }, ['denied']],
 ])('a call with %s is told and in the trace', async (_, name, input, fields, outcomes) => {
-  const { told, trace, counted, reached, call } = door({ default: 'allow', rules: [] });
+  const { told, trace, counted, reached, call } = await door({ default: 'allow', rules: [] });
   expect(await call(name, input)).toMatchObject({ isError: true });
   expect(told).toMatchObject([{ event: 'tool_denied', call_id: '1', ...fields }]);
   expect(trace.entries()).toMatchObject([{ type: 'tool_denied', call_id: '1', ...fields }]);
@@ -180,7 +187,7 @@ test.each([
 });
 
 test('of each call is said whose it was and how it ended', async () => {
-  const { counted, call } = door(DENY_DELETE);
+  const { counted, call } = await door(DENY_DELETE);
   await call('k8s__get_pod');
   await call('k8s__delete_pod');
   const of = { run_id: 'run-1', agent: 'a', server: 'k8s' };

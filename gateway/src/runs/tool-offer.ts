@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { serverOf } from '@signalbox/crds';
+import { createRest } from '@signalbox/crds/process/rest';
 import type { ModelTool } from '../models/model.ts';
-import { globMatches } from '../policy/glob.ts';
+import { compileGlob, type MatchGlob } from '../policy/glob.ts';
 
 /** A tool that could be offered: as its server describes it. */
 export interface OfferableTool {
@@ -35,13 +36,22 @@ export interface AgentTools {
 
 const NO_TOOLS: ToolOffer = { byName: new Map(), forModel: [], warnings: [] };
 
-/** The tools of an agent's list that its servers have now; `read_only` leaves only those that call themselves read-only. */
-export function offerTools(agent: AgentTools, available: readonly OfferableTool[]): ToolOffer {
+/**
+ * The tools of an agent's list that its servers have now; `read_only` leaves only those that call themselves read-only.
+ * Other work goes on while many tools are compared with many patterns.
+ */
+export async function offerTools(agent: AgentTools, available: readonly OfferableTool[]): Promise<ToolOffer> {
   if (agent.tools.length === 0) return NO_TOOLS;
   const byName = new Map<string, OfferedTool>();
   const forModel: ModelTool[] = [];
+  const listed = patternsOf(agent.tools);
+  const unmatched = new Set(listed);
+  const rest = createRest();
   for (const tool of available) {
-    if (!isOffered(agent, tool)) continue;
+    await rest();
+    const matching = listed.filter((pattern) => patternMatches(pattern, tool));
+    for (const pattern of matching) unmatched.delete(pattern);
+    if (matching.length === 0 || !mayHave(agent, tool)) continue;
     const name = modelName(tool, byName);
     byName.set(name, {
       server: tool.server,
@@ -50,28 +60,47 @@ export function offerTools(agent: AgentTools, available: readonly OfferableTool[
     });
     forModel.push({ type: 'function', name, description: tool.description, inputSchema: tool.inputSchema });
   }
-  const warnings = agent.tools
-    .filter((pattern) => !available.some((tool) => patternMatches(pattern, tool)))
-    .map((pattern) => `no tool matches ${pattern} of the agent's tools`);
+  const warnings = [...unmatched].map(({ pattern }) => `no tool matches ${pattern} of the agent's tools`);
   return { byName, forModel, warnings };
 }
 
 /** Whether the agent's list names the tool, and the agent may have it. */
 export function isOffered(agent: AgentTools, tool: OfferableTool): boolean {
-  return isListed(agent.tools, tool) && (!agent.read_only || tool.annotations.readOnlyHint === true);
+  return isListed(agent.tools, tool) && mayHave(agent, tool);
 }
+
+const mayHave = (agent: AgentTools, tool: OfferableTool): boolean =>
+  !agent.read_only || tool.annotations.readOnlyHint === true;
 
 /** Whether a list of patterns names a tool. */
 export function isListed(patterns: readonly string[], tool: Pick<OfferableTool, 'server' | 'name'>): boolean {
-  return patterns.some((pattern) => patternMatches(pattern, tool));
+  return patternsOf(patterns).some((pattern) => patternMatches(pattern, tool));
 }
 
 /** `server` or `server/glob`. */
-function patternMatches(pattern: string, tool: Pick<OfferableTool, 'server' | 'name'>): boolean {
-  const server = serverOf(pattern);
-  if (server !== tool.server) return false;
-  return pattern === server || globMatches(pattern.slice(server.length + 1), tool.name);
+interface Pattern {
+  pattern: string;
+  server: string;
+  matchesName: MatchGlob;
 }
+
+/** Each list is compiled once. */
+const compiled = new WeakMap<readonly string[], Pattern[]>();
+
+function patternsOf(patterns: readonly string[]): readonly Pattern[] {
+  const known = compiled.get(patterns);
+  if (known) return known;
+  const made = patterns.map((pattern) => {
+    const server = serverOf(pattern);
+    const matchesName = pattern === server ? () => true : compileGlob(pattern.slice(server.length + 1));
+    return { pattern, server, matchesName };
+  });
+  compiled.set(patterns, made);
+  return made;
+}
+
+const patternMatches = ({ server, matchesName }: Pattern, tool: Pick<OfferableTool, 'server' | 'name'>): boolean =>
+  server === tool.server && matchesName(tool.name);
 
 const MAX_NAME_CHARS = 64;
 /** Of a name that ends in a hash. */

@@ -122,7 +122,7 @@ export async function outcomeOf(
     input: '',
     models: ['m'],
     contract: null,
-    offer: offerTools(config, SERVED),
+    offer: await offerTools(config, SERVED),
     streamText: false,
     traceResultMaxChars: 100,
     signal: run.signal(),
