@@ -219,7 +219,7 @@ export const POLICY = [
       "if (matched === 'untestable' && view.action !== 'allow') {",
       "if (matched === 'untestable' && view.action === 'allow') {",
     ],
-    ['one part of a rule is enough', '    wanted.every(\n', '    wanted.some(\n'],
+    ['one part of a rule is enough', 'wanted.every((', 'wanted.some(('],
     ['the default is allow', 'action: definition.default,', "action: 'allow',"],
   ),
 ];

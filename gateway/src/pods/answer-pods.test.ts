@@ -136,8 +136,8 @@ test('what the policy answers takes no place of a question', () =>
   }));
 
 test.each([
-  ['an id', { call_id: 'x'.repeat(1_100_000) }],
   ['an input', { input: { text: 'x'.repeat(1_100_000) } }],
+  ['values', { input: { list: Array(51_000).fill(0) } }],
   ['a field that nobody knows', { more: 'x'.repeat(1_100_000) }],
 ])('a question with %s that no approver could be shown is not asked', (_, large) =>
   withRun(async ({ ask, asked }) => {

@@ -1,10 +1,10 @@
 import {
   AgentEvent,
   MAX_FRAME_BYTES,
+  MAX_FRAME_VALUES,
   rpcError,
   type RpcRequest,
   serverOf,
-  ToolApprovalParams,
   valuesIn,
 } from '@signalbox/crds';
 import type { AgentRecord } from '../agents/agent-record.ts';
@@ -17,7 +17,7 @@ import { CHARS_OF_VALUE, type RunAgentDeps, type RunJob } from '../runs/run-agen
 import type { RunEvent } from '../runs/run-event.ts';
 import { RunAborted, type RunOutcome } from '../runs/run-outcome.ts';
 import { isListed, isNameOf } from '../runs/tool-offer.ts';
-import { ASKS, AuthorizeAsk, GenerateAsk, ToolCallAsk } from '../runner/protocol.ts';
+import { ApprovalAsk, ASKS, AuthorizeAsk, GenerateAsk, ToolCallAsk } from '../runner/protocol.ts';
 import type { Generated, GenerateOptions } from '../models/generate.ts';
 import { CountedUse } from './counted-use.ts';
 import { HostedTools, type HostedToolsDeps } from './hosted-tools.ts';
@@ -25,7 +25,7 @@ import { KeptAnswers } from './kept-answers.ts';
 import { podEvent } from './pod-event.ts';
 import { questionKey } from './questions.ts';
 
-export interface AnswerPodsDeps extends Omit<HostedToolsDeps, 'maxRefusals'> {
+export interface AnswerPodsDeps extends Omit<HostedToolsDeps, 'maxToolCalls'> {
   generate: RunAgentDeps['generate'];
   /** The operator's limit; an agent's own limit may only be lower. */
   maxIterations: number;
@@ -85,7 +85,7 @@ export class AnswerPods {
   async during(hosting: Hosting, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
     const { job, run, onTalk } = hosting;
     const use = new CountedUse(job.agent.config.limits, this.deps.maxIterations);
-    const tools = new HostedTools(job, run, { ...this.deps, maxRefusals: use.maxToolCalls });
+    const tools = new HostedTools(job, run, { ...this.deps, maxToolCalls: use.maxToolCalls });
     this.hosted.set(job.runId, {
       ...hosting,
       use,
@@ -143,10 +143,10 @@ export class AnswerPods {
 
   /** An approver must see the whole call: one that is no frame of theirs is refused before it is looked at. */
   private requestApproval(hosted: Hosted, params: unknown): Promise<RpcReply> | RpcReply {
-    const parsed = ToolApprovalParams.safeParse(params);
+    const parsed = ApprovalAsk.safeParse(params);
     if (!parsed.success) return refuseInvalid(hosted, 'the approval request is not valid');
     const text = JSON.stringify(params);
-    if (Buffer.byteLength(text) > MAX_FRAME_BYTES) {
+    if (Buffer.byteLength(text) > MAX_FRAME_BYTES || valuesIn(text) > MAX_FRAME_VALUES) {
       hosted.tools.refuse(parsed.data, TOO_LARGE);
       return { ok: true, result: { approved: false, comment: TOO_LARGE } };
     }
@@ -182,6 +182,7 @@ export class AnswerPods {
 
 interface Asked {
   ask: number;
+  input?: string;
 }
 
 /** Validates a request, and answers a repeated one with the first answer. */
@@ -192,20 +193,18 @@ function once<Params extends Asked>(
   return (hosted, params) => {
     const parsed = schema.safeParse(params);
     if (!parsed.success) return refuseInvalid(hosted, 'the request is not valid');
-    const { ask } = parsed.data;
+    const { ask, input = '' } = parsed.data;
     const known = hosted.answers.get(ask);
     if (known) return known;
-    const answer = holding(hosted, JSON.stringify(params), () => handle(hosted, parsed.data)).then(
-      answered,
-      whenOver(hosted),
-    );
+    const work = () => handle(hosted, parsed.data);
+    const answer = holding(hosted, JSON.stringify(params), work, input).then(answered, whenOver(hosted));
     return hosted.answers.add(ask, answer);
   };
 }
 
-/** A request counts as held until its work is done. */
-function holding<Result>({ onTalk }: Hosted, json: string, work: () => Promise<Result>): Promise<Result> {
-  const chars = json.length + valuesIn(json) * CHARS_OF_VALUE;
+/** A request counts as held until its work is done, with the values of `input`, a text of JSON in it. */
+function holding<Result>({ onTalk }: Hosted, json: string, work: () => Promise<Result>, input = ''): Promise<Result> {
+  const chars = json.length + (valuesIn(json) + valuesIn(input)) * CHARS_OF_VALUE;
   onTalk(chars);
   return work().finally(() => onTalk(-chars));
 }

@@ -150,13 +150,28 @@ test('what a pod invents takes no call of the gateway out of the trace', async (
 test('a pod that asks for what is denied without end gets few lines for it', async () => {
   const { told, trace, cut } = await recordOf(
     async ({ ask, counted }) => {
-      for (let nth = 0; nth < 100; nth++) await ask('tool.authorize', call('delete'));
+      for (let nth = 0; nth < 60; nth++) await ask('tool.authorize', call('delete'));
       expect(counted).toHaveLength(32);
     },
     { maxIterations: 1 },
   );
-  expect([told.length, trace.length, cut]).toEqual([32, 100, false]);
+  expect([told.length, trace.length, cut]).toEqual([32, 60, false]);
 });
+
+test.each([
+  ['denied', 'tool.authorize', () => call('delete')],
+  ['allowed', 'tool.authorize', () => call('get')],
+  ['asked of people, who get no question', 'tool.request_approval', () => question('delete')],
+])('a run is over whose pod asks about twice as many calls as it may make: %s', (_, method, asked) =>
+  withRun(
+    async ({ ask }) => {
+      for (let nth = 0; nth < 64; nth++) expect(await ask(method, asked())).toBeTypeOf('object');
+      expect(await ask(method, asked())).toBe('cancelled');
+      expect(await ask('tool.call', call('get'))).toBe('cancelled');
+    },
+    { maxIterations: 1 },
+  ),
+);
 
 test('while a question of a run is open, its pod asks models and tools only in a slot', async () => {
   const queue = new RunQueue({ maxConcurrentRuns: 1, maxQueuedRuns: 9, maxWaitingApprovals: 9 });

@@ -9,7 +9,7 @@ import type { PolicyDecision } from '../policy/policy.ts';
 import type { ToolCallAsk } from '../runner/protocol.ts';
 import { type Run, shortId } from '../runs/run.ts';
 import type { RunJob } from '../runs/run-agent.ts';
-import type { RunOutcome } from '../runs/run-outcome.ts';
+import { RunAborted, type RunOutcome } from '../runs/run-outcome.ts';
 import {
   askHuman,
   type CallFields,
@@ -30,8 +30,8 @@ export interface HostedToolsDeps {
   door: Omit<DoorDeps, 'requestApproval'>;
   /** Whether a server runs in the gateway; the others run in the pod. */
   livesHere: (server: string) => boolean;
-  /** Refusals that are told; further ones are counted. */
-  maxRefusals: number;
+  /** As many refusals are told; further ones are counted. */
+  maxToolCalls: number;
 }
 
 type AskedCall = CallName & Pick<ToolCallAsk, 'input'>;
@@ -46,6 +46,7 @@ export class HostedTools {
   private readonly deps: HostedToolsDeps;
   private readonly trace: Trace;
   private refusals = 0;
+  private decisions = 0;
 
   constructor(job: RunJob, run: Run, deps: HostedToolsDeps) {
     this.job = job;
@@ -54,7 +55,14 @@ export class HostedTools {
     this.trace = new Trace(job.traceResultMaxChars);
   }
 
+  /** A runner asks for a decision once for each call, and once more where people must allow it. */
   async authorize(ask: AskedCall): Promise<PolicyDecision> {
+    this.decisions += 1;
+    if (this.decisions > 2 * this.deps.maxToolCalls) {
+      const over = new RunAborted('max_iterations', 'its pod asked about more tool calls than a run may make');
+      this.run.stop(over);
+      throw over;
+    }
     const decision = await this.decide(ask);
     if (decision.action === 'deny') this.refuse(ask, decision.reason);
     return decision;
@@ -102,8 +110,8 @@ export class HostedTools {
       ? { call_id, server, tool }
       : { call_id, server: NO_SERVER, tool: `${server}/${tool}`.slice(0, MAX_NAME_CHARS) };
     this.refusals += 1;
-    const { door, maxRefusals } = this.deps;
-    const isTold = this.refusals <= maxRefusals;
+    const { door, maxToolCalls } = this.deps;
+    const isTold = this.refusals <= maxToolCalls;
     const context = isTold ? this.context() : { ...this.context(), emit: () => {} };
     recordDenial(fields, reason ?? 'denied by the tool policy', context, isTold ? door : { onCall: () => {} });
   }

@@ -1,5 +1,7 @@
-import { Agent } from '@signalbox/crds';
+import { Agent, ToolApprovalParams, valuesIn } from '@signalbox/crds';
 import { z } from 'zod';
+import { MAX_REPLY_CHARS } from '../models/bound-reply.ts';
+import { MAX_VALUES } from '../models/bound-values.ts';
 import { MAX_NAME_CHARS, MAX_TOOLS } from '../tools/tool.ts';
 import { SaidToModel } from './said-to-model.ts';
 
@@ -53,12 +55,24 @@ export const RunnerDraining = RunnerState.pick({ draining: true });
 
 /** Runner to gateway. `run` is the idempotency key that the gateway gave; `ask` numbers its requests, so that one repeated on a new connection is executed once. */
 const Ask = z.object({ run: z.string(), ask: z.int() });
-const Call = Ask.extend({ call_id: z.string(), server: z.string(), tool: z.string(), input: z.string() });
+const named = {
+  call_id: z.string().max(10_000),
+  server: z.string().max(64),
+  tool: z.string().max(MAX_NAME_CHARS),
+};
+/** The arguments are JSON within a text, whose values are counted before it is parsed: no more than a model may say at once. */
+const input = z
+  .string()
+  .max(MAX_REPLY_CHARS)
+  .refine((text) => valuesIn(text) <= MAX_VALUES);
+const Call = Ask.extend({ ...named, input });
 export const GenerateAsk = Ask.extend({ call: SaidToModel });
 export type GenerateAsk = z.infer<typeof GenerateAsk>;
 export const AuthorizeAsk = Call;
 export type AuthorizeAsk = z.infer<typeof AuthorizeAsk>;
 export const ToolCallAsk = Call;
 export type ToolCallAsk = z.infer<typeof ToolCallAsk>;
+
+export const ApprovalAsk = ToolApprovalParams.extend(named);
 
 export const ASKS = { generate: 'model.generate', authorize: 'tool.authorize', call: 'tool.call' } as const;
