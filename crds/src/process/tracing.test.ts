@@ -148,3 +148,16 @@ test('a collector that takes nothing is told of once', async () => {
   await tracing.close();
   expect(warnings).toEqual([{ endpoint: url, reason: expect.stringContaining('404') }]);
 });
+
+test('a text in a span or its event has a largest size', async () => {
+  const { requests, url } = await startCollector();
+  const tracing = startTracing(options({ endpoint: url })) as Tracing;
+  const text = 'x'.repeat(100_000);
+  const span = tracing.startSpan('outer', { text });
+  span.event('said', { text }, new Date());
+  span.end({ answer: text });
+  await tracing.close();
+  const body = requests[0]?.body ?? '';
+  expect(body.match(/x{4096}…/g)).toHaveLength(3);
+  expect(body.length).toBeLessThan(20_000);
+});

@@ -61,6 +61,8 @@ export interface TracingOptions {
 }
 
 const CLOSE_TIMEOUT_MS = 5_000;
+/** Of a text in an attribute: the spans that wait for the collector are all in memory. */
+const MAX_TEXT_CHARS = 4_096;
 
 /** Null where `OTEL_SDK_DISABLED` switches tracing off. */
 export function startTracing(options: TracingOptions): Tracing | null {
@@ -126,8 +128,14 @@ function parentOf(caller: TraceContext | undefined): Context {
 
 const defined = (attributes: SpanAttributes): Attributes =>
   Object.fromEntries(
-    Object.entries(attributes).filter(([, value]) => value !== null && value !== undefined),
+    Object.entries(attributes)
+      .filter(([, value]) => value !== null && value !== undefined)
+      .map(([name, value]) => [name, typeof value === 'string' ? cut(value) : value]),
   ) as Attributes;
+
+/** A copy: a part of a text keeps all of it in memory. The limit of the SDK itself copies nothing. */
+const cut = (text: string): string =>
+  text.length <= MAX_TEXT_CHARS ? text : `${Buffer.from(text.slice(0, MAX_TEXT_CHARS)).toString()}…`;
 
 /** The exporters of the SDK; each reads `OTEL_EXPORTER_OTLP_*` for what it is not given. */
 const EXPORTERS = new Map<string, (url: string | undefined) => SpanExporter>([

@@ -1,3 +1,5 @@
+import type { RunMetadata } from '@signalbox/crds';
+import { cutName } from './cut-name.ts';
 import type { Caller, Run } from './run.ts';
 import type { RunOutcome } from './run-outcome.ts';
 
@@ -14,10 +16,10 @@ export interface EndedRun extends Partial<Caller> {
   input_tokens?: number | null;
   output_tokens?: number | null;
   /** Of the caller's own run. */
-  caller_run?: string;
-  pipeline?: string;
-  step?: string;
-  team?: string | null;
+  caller_run?: string | undefined;
+  pipeline?: string | undefined;
+  step?: string | undefined;
+  team?: string | null | undefined;
 }
 
 /** To be called before the run is finished, which forgets its parameters. */
@@ -28,7 +30,6 @@ export function endedRun(
   seconds: number,
 ): EndedRun {
   const { provider, model, usage } = outcome.ok ? outcome.result : outcome.partial;
-  const { run_id: caller_run, pipeline, step_name: step, team } = run.params.metadata ?? {};
   return {
     run_id: run.id,
     agent: agent.name,
@@ -39,10 +40,17 @@ export function endedRun(
     model,
     input_tokens: usage?.input_tokens,
     output_tokens: usage?.output_tokens,
-    caller_run,
-    pipeline,
-    step,
-    team,
+    ...askedFor(run.params.metadata),
     ...run.caller,
+  };
+}
+
+/** For what a caller asked, by its own names, in lengths that logs and traces can keep. */
+export function askedFor({ run_id, pipeline, step_name, team }: RunMetadata = {}) {
+  return {
+    caller_run: run_id && cutName(run_id),
+    pipeline: pipeline && cutName(pipeline),
+    step: step_name && cutName(step_name),
+    team: team && cutName(team),
   };
 }

@@ -3,6 +3,7 @@ import { Agent } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import { createCompute } from '@signalbox/crds/process/compute';
 import type { AgentRecord } from '../agents/agent-record.ts';
+import { carryOn } from '../observability/span.ts';
 import type { RunWatcher } from './run.ts';
 import { runAgent, type RunAgentDeps } from './run-agent.ts';
 import { RunService, type RunServiceDeps } from './run-service.ts';
@@ -152,4 +153,24 @@ test('who waited for a pod and then for a slot hears the place', async () => {
   await runs.submit({ agent: 'a', input: 'second' }, { ...WATCHER, event: (_, event) => events.push(event) });
   up();
   await expect.poll(() => events).toEqual([{ event: 'accepted' }, { event: 'queued', position: 1 }]);
+});
+
+test('what a caller says of its own run reaches log and trace in lengths that these can keep', async () => {
+  const long = '"'.repeat(500_000);
+  const metadata = { run_id: long, pipeline: 'sweep', step_name: long, team: long };
+  const recorded: object[] = [];
+  const { runs } = service({
+    onFinished: (ended) => recorded.push(ended),
+    startSpan: (name, attributes, context) => {
+      recorded.push(attributes);
+      return carryOn(name, attributes, context);
+    },
+  });
+  await runs.submit({ agent: 'a', input: '', metadata }, WATCHER);
+  await expect.poll(() => recorded).toHaveLength(2);
+  const cut = `${long.slice(0, 300)}…`;
+  expect(recorded).toMatchObject([
+    { 'signalbox.run_id': cut, 'signalbox.pipeline': 'sweep', 'signalbox.step': cut },
+    { caller_run: cut, pipeline: 'sweep', step: cut, team: cut },
+  ]);
 });

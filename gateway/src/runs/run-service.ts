@@ -4,7 +4,7 @@ import type { AgentRecord } from '../agents/agent-record.ts';
 import { unknownAgent } from '../agents/unknown-name.ts';
 import type { ServedTool } from '../tools/tool-servers.ts';
 import { AnswerContracts, type ContractResult, mergeSchemas, type AnswerContract } from './answer-contract.ts';
-import { type EndedRun, endedRun } from './ended-run.ts';
+import { askedFor, type EndedRun, endedRun } from './ended-run.ts';
 import { FinishedRuns } from './finished-runs.ts';
 import { IdempotencyKeys, parametersHash } from './idempotency.ts';
 import { finishedRun, keyOf, Run, type RunWatcher } from './run.ts';
@@ -251,14 +251,15 @@ export class RunService {
 
   private startSpan(run: Run, agent: AgentRecord): RunSpan {
     const { _meta, metadata, session_key } = run.params;
+    const { caller_run, pipeline, step } = askedFor(metadata);
     const attributes = {
       'gen_ai.operation.name': 'invoke_agent',
       'gen_ai.agent.name': agent.name,
       'gen_ai.agent.version': agent.version,
       'gen_ai.conversation.id': session_key,
-      'signalbox.run_id': metadata?.run_id,
-      'signalbox.pipeline': metadata?.pipeline,
-      'signalbox.step': metadata?.step_name,
+      'signalbox.run_id': caller_run,
+      'signalbox.pipeline': pipeline,
+      'signalbox.step': step,
     };
     return (this.deps.startSpan ?? carryOn)(`invoke_agent ${agent.name}`, attributes, traceContextOf(_meta));
   }
