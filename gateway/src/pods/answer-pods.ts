@@ -51,15 +51,6 @@ interface Hosted extends Hosting {
 type Method = (hosted: Hosted, params: unknown) => Promise<RpcReply> | RpcReply;
 const MAX_INVALID = 10;
 const OVER = 'the run is over';
-/** The events that the gateway itself emits for a run in a pod. */
-const OWN_EVENTS: ReadonlySet<string> = new Set([
-  'accepted',
-  'queued',
-  'started',
-  'text',
-  'llm_retry',
-  'model_fallback',
-]);
 
 /** Answers requests of pods for models and for tools of the gateway: only for runs of that agent, and under the tool policy. */
 export class AnswerPods {
@@ -158,10 +149,9 @@ export class AnswerPods {
 
   /** The gateway itself tells of the calls that it knows. */
   private relay({ job, tools }: Hosted, params: unknown): RpcReply {
-    const parsed = AgentEvent.safeParse(params);
-    if (!parsed.success || OWN_EVENTS.has(parsed.data.event) || !tools.isPodsOwn({ server: parsed.data['server'] }))
-      return { ok: true, result: null };
-    const event = podEvent(parsed.data, job.traceResultMaxChars);
+    const { data: said } = AgentEvent.safeParse(params);
+    if (!said || !tools.isPodsOwn({ server: said['server'], type: said.event })) return { ok: true, result: null };
+    const event = podEvent(said, job.traceResultMaxChars);
     this.count(job.agent, event);
     job.emit(event);
     return { ok: true, result: null };

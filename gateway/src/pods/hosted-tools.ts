@@ -3,7 +3,7 @@ import {
   serverOf,
   type ToolApprovalParams,
   type ToolApprovalResult,
-  type TraceEntry,
+  TraceEntry,
 } from '@signalbox/crds';
 import type { PolicyDecision } from '../policy/policy.ts';
 import type { ToolCallAsk } from '../runner/protocol.ts';
@@ -36,7 +36,15 @@ export interface HostedToolsDeps {
 
 type AskedCall = CallName & Pick<ToolCallAsk, 'input'>;
 const MAX_NAME_CHARS = 100;
-const TOOL_ENTRIES: ReadonlySet<unknown> = new Set(['tool_call', 'tool_denied', 'approval']);
+/** Entries of the trace, and events, that are about a call of a tool. */
+const OF_CALLS: ReadonlySet<string> = new Set([
+  'tool_call',
+  'tool_result',
+  'tool_denied',
+  'approval',
+  'approval_requested',
+  'approval_decided',
+]);
 
 /** The tools of one run in a pod. What the gateway itself does or refuses, it records itself. */
 export class HostedTools {
@@ -123,17 +131,20 @@ export class HostedTools {
   }
 
   private record(said: Pick<AgentRunSpent, 'trace' | 'trace_cut'>): Pick<AgentRunSpent, 'trace' | 'trace_cut'> {
-    for (const entry of said.trace) if (this.isPodsOwn(entry)) this.trace.add(entry);
+    for (const one of said.trace) {
+      const { data: entry } = TraceEntry.safeParse(one);
+      if (entry && this.isPodsOwn(entry)) this.trace.add(entry);
+    }
     const trace = this.trace.entries().toSorted((a, b) => timeOf(a) - timeOf(b));
     return { trace, trace_cut: this.trace.wasCut || said.trace_cut };
   }
 
-  /** A pod may say what it asked of a model, and of calls those of its own servers and of no server. */
-  isPodsOwn({ server, type }: { server?: unknown; type?: unknown }): boolean {
-    if (server === undefined) return !TOOL_ENTRIES.has(type);
-    if (server === NO_SERVER) return true;
+  /** A pod may say what it asked of a model, and of calls those of its own servers, and that there was no such tool. */
+  isPodsOwn({ server, type }: { server?: unknown; type: string }): boolean {
+    if (server === undefined) return type === 'llm_call';
+    if (server === NO_SERVER) return type === 'tool_denied';
     const isNamed = this.job.agent.config.tools.some((pattern) => serverOf(pattern) === server);
-    return typeof server === 'string' && isNamed && !this.deps.livesHere(server);
+    return typeof server === 'string' && isNamed && !this.deps.livesHere(server) && OF_CALLS.has(type);
   }
 
   private async askAndRecord(ask: AskedCall, request: Parameters<Run['requestApproval']>[0]) {
