@@ -15,6 +15,7 @@ import {
   type CallFields,
   dispatch,
   type DoorDeps,
+  inventedName,
   NO_OBJECT,
   NO_TOOL,
   recordDenial,
@@ -35,7 +36,6 @@ export interface HostedToolsDeps {
 }
 
 type AskedCall = CallName & Pick<ToolCallAsk, 'input'>;
-const MAX_NAME_CHARS = 100;
 /** Entries of the trace, and events, that are about a call of a tool. */
 const OF_CALLS: ReadonlySet<string> = new Set([
   'tool_call',
@@ -116,7 +116,7 @@ export class HostedTools {
     const { server, tool } = ask;
     const fields: CallFields = this.offered(ask)
       ? { call_id, server, tool }
-      : { call_id, server: NO_SERVER, tool: `${server}/${tool}`.slice(0, MAX_NAME_CHARS) };
+      : { call_id, server: NO_SERVER, tool: inventedName(`${server}/${tool}`) };
     this.refusals += 1;
     const { door, maxToolCalls } = this.deps;
     const isTold = this.refusals <= maxToolCalls;

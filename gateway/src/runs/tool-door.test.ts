@@ -174,6 +174,13 @@ test('two tools whose names fold to one are offered under two names', async () =
 });
 
 test.each([
+  [
+    'a name of signs that JSON writes in six bytes',
+    'k\u0001\ud800'.repeat(99),
+    '{}',
+    { server: '?', tool: `${'k??'.repeat(33)}k` },
+    [],
+  ],
   ['a tool that is not offered', 'k8s__drop', '{}', { server: '?', tool: 'k8s__drop' }, []],
   ['arguments that are no object', 'k8s__exec', '[1]', { server: 'k8s', tool: 'exec' }, ['denied']],
   ['arguments that are no JSON', 'k8s__exec', '{', { server: 'k8s', tool: 'exec' }, ['denied']],

@@ -10,6 +10,10 @@ import { NO_SERVER, type Trace } from './trace.ts';
 
 export const NO_OBJECT = 'the arguments must be a JSON object';
 export const NO_TOOL = 'the agent has no such tool';
+const MAX_NAME_CHARS = 100;
+
+/** The name of a tool that is not there, without signs that take six bytes each as JSON. */
+export const inventedName = (name: string): string => name.slice(0, MAX_NAME_CHARS).replace(/\p{C}/gu, '?');
 
 /** A call as a model wrote it. */
 export interface RequestedCall {
@@ -75,7 +79,7 @@ export interface DoorContext {
 export async function callTool(requested: RequestedCall, context: DoorContext, deps: DoorDeps): Promise<ToolAnswer> {
   const offered = context.offer.byName.get(requested.name);
   if (!offered) {
-    const name = requested.name.slice(0, 100);
+    const name = inventedName(requested.name);
     recordDenial({ call_id: requested.id, server: NO_SERVER, tool: name }, NO_TOOL, context, deps);
     return { text: `there is no tool "${name}"`, isError: true };
   }

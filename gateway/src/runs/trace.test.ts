@@ -46,6 +46,15 @@ const HAYSTACKS: [string, (trace: Trace) => void][] = [
   ['one value after the other', (trace) => each(9, () => trace.add(call('get', { input: Array(20_000).fill(0) })))],
   ['tools that do not exist', (trace) => each(5_000, (at) => trace.add(denied(`t${at}`, NO_SERVER)))],
   [
+    'large inputs and then names and ids of control characters',
+    (trace) => {
+      each(9, () => trace.add(call('get', { input: { a: 'x'.repeat(60_000) } })));
+      const signs = { call_id: '\u0001'.repeat(200), reason: '\u0001'.repeat(200) };
+      each(300, () => trace.add({ ...denied('\u0001'.repeat(100), NO_SERVER), ...signs }));
+      each(40, () => trace.add(denied('x', NO_SERVER)));
+    },
+  ],
+  [
     'turns of a model',
     (trace) => each(5_000, () => trace.add({ ...ENTRY, type: 'llm_call', reason: 'x'.repeat(900) })),
   ],
@@ -83,6 +92,31 @@ test('calls that have no place are counted with the last one of their tool', () 
   expect(ofTool(trace, 'get').findLast(({ type }) => type === 'tool_call')).toMatchObject({ left_out: 12 });
   expect(ofTool(trace, 'restart')).toMatchObject([{ left_out: 2 }]);
   expect(ofTool(trace, 'get').at(-1)).toMatchObject({ type: 'tool_denied', left_out: 2 });
+});
+
+const ofAll = (trace: Trace) => trace.entries().reduce((sum, { left_out = 0 }) => sum + 1 + left_out, 0);
+
+test('no tool is without its name or a count, however many there are with however long names', () => {
+  const trace = new Trace(4_000);
+  each(500, () => trace.add(call('get', { input: { a: 'x'.repeat(9_000) } })));
+  const long = '\u0001'.repeat(240);
+  each(3_000, (at) => trace.add(call(`${long}${at}`, { call_id: long, reason: long })));
+  trace.add(denied('delete'));
+  expect(ofTool(trace, `${long}${40}`)).toMatchObject([{ result: '[cut: the trace is full]' }]);
+  expect(ofTool(trace, 'other tools')).toMatchObject([
+    { type: 'tool_call', server: NO_SERVER, left_out: expect.any(Number) },
+    { type: 'tool_denied', server: NO_SERVER },
+  ]);
+  expect(ofAll(trace)).toBe(3_501);
+  expect(Buffer.byteLength(JSON.stringify(trace.entries()))).toBeLessThan(940_000);
+});
+
+test('what a pod puts into entries leaves the values of a frame to the others', () => {
+  const trace = new Trace(4_000);
+  trace.add(call('get', { input: Array(24_000).fill(0) }));
+  each(2_000, (at) => trace.add(call(`t${at}`, { more: Array(30).fill(at), usage: Array(10).fill(at) })));
+  expect(valuesIn(JSON.stringify(trace.entries()))).toBeLessThan(48_000);
+  expect(ofAll(trace)).toBe(2_001);
 });
 
 test('a trace that holds all was not cut', () => {
