@@ -55,6 +55,24 @@ test('no flood hides the first call of a tool, nor a hundred refusals, nor how m
   expect(later.at(-1)?.[1]['left_out']).toBe('1 of k8s/restart, 1 of k8s/get, 10 of denied calls');
 });
 
+test.each([
+  ['invented tools', (at: number) => ({ server: 'own', tool: `t${at}` })],
+  ['few tools', (at: number) => ({ server: 'own', tool: `t${at % 40}` })],
+  ['tools with long names', (at: number) => ({ server: 'own', tool: `${'x'.repeat(900)}${at}` })],
+  ['invented servers', (at: number) => ({ server: `s${at % 63}`, tool: `t${at}` })],
+])('a server that tells of %s takes no room from the events of another one', (_, invented) => {
+  const { heard, say, end } = listening();
+  for (let at = 0; at < 9_000; at++) say(at % 2 === 0 ? 'tool_call' : 'tool_result', invented(at));
+  const remove = { server: 'k8s', tool: 'delete' };
+  for (const event of ['tool_call', 'tool_result', 'tool_call']) say(event, remove);
+  end();
+  expect(heard.filter(([, { server }]) => server === 'k8s')).toEqual([
+    ['tool_call', remove],
+    ['tool_result', remove],
+  ]);
+  expect(heard.at(-1)?.[1]['left_out']).toContain('1 of k8s/delete');
+});
+
 test('a call without a flood has no line about one', () => {
   const { heard, say, end } = listening();
   for (let at = 0; at < MAX_CALL_EVENTS; at++) say('tool_denied', {});
@@ -69,6 +87,6 @@ test('what a backend invents of tools in a flood stays small', () => {
   for (let at = 0; at < 5_000; at++) say('tool_call', { server: 's'.repeat(150), tool: `${at}` });
   for (let at = 0; at < 5_000; at++) say('tool_call', { server, tool: 'x'.repeat(9_000) });
   end();
-  expect(heard.length).toBeLessThan(MAX_CALL_EVENTS + 210);
+  expect(heard.length).toBeLessThan(MAX_CALL_EVENTS + 60);
   expect(JSON.stringify(heard.at(-1)).length).toBeLessThan(5_000);
 });

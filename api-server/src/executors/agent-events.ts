@@ -17,12 +17,15 @@ export const MAX_CALL_EVENTS = 1_000;
 const MAX_CHARS = 500;
 const MAX_FIELDS = 32;
 
-/** Further ones: refusals, and the first call and result of each tool. */
+/** Further ones: refusals, and of each server the first calls and results of its tools. */
 const MORE_REFUSALS = 100;
-const MORE_FIRSTS = 200;
-/** Tools whose events that are left out are counted apart, and how long their names may be. */
+const MORE_FIRSTS = 50;
+/** Servers that are told apart: as many as an agent may list. */
+const MOST_SERVERS = 64;
+const MAX_SERVER = 100;
+/** Tools whose events that are left out are counted apart, beside one of each server, and how long their names may be. */
 const MOST_TOOLS = 20;
-const MAX_SUBJECT = 200;
+const MAX_TOOL = 256;
 
 type Fields = Record<string, unknown>;
 type OnEvent = (event: string, fields: Fields) => void;
@@ -33,26 +36,49 @@ type OnEvent = (event: string, fields: Fields) => void;
  */
 export function boundedEvents(onEvent: OnEvent): { onEvent: OnEvent; end: () => void } {
   const leftOut = new Map<string, number>();
-  const firsts = new Set<string>();
+  const servers = new Map<string, Server>();
   let kept = 0;
   let refusals = 0;
-  const hasRoom = (event: string, subject: string): boolean => {
+  const serverOf = ({ server: said }: Fields): Server => {
+    const isShort = isText(said) && said.length <= MAX_SERVER;
+    const name = isShort && (servers.has(said) || servers.size < MOST_SERVERS) ? said : 'other servers';
+    const server = servers.get(name) ?? { name, told: new Set(), firsts: 0, isCounted: false };
+    servers.set(name, server);
+    return server;
+  };
+  const isFirst = (event: string, fields: Fields): boolean => {
+    const server = serverOf(fields);
+    const what = `${event} ${toolOf(fields)}`;
+    if (server.told.has(what)) return false;
+    if (kept >= MAX_CALL_EVENTS && (server.firsts += 1) > MORE_FIRSTS) return false;
+    server.told.add(what);
+    return true;
+  };
+  const hasRoom = (event: string, fields: Fields): boolean => {
+    const isNew = TOOL_EVENTS.has(event) && isFirst(event, fields);
     if (kept < MAX_CALL_EVENTS) return true;
-    if (event === 'tool_denied') return (refusals += 1) <= MORE_REFUSALS;
-    return TOOL_EVENTS.has(event) && !firsts.has(`${event} ${subject}`) && firsts.size < MORE_FIRSTS;
+    return event === 'tool_denied' ? (refusals += 1) <= MORE_REFUSALS : isNew;
+  };
+  /** What an event that is left out is counted by. */
+  const subjectOf = (event: string, fields: Fields): string => {
+    if (event === 'tool_denied') return 'denied calls';
+    if (!TOOL_EVENTS.has(event)) return 'other events';
+    const server = serverOf(fields);
+    const subject = `${server.name}/${toolOf(fields)}`;
+    const isNamed = leftOut.has(subject) || leftOut.size < MOST_TOOLS || !server.isCounted;
+    server.isCounted = true;
+    return isNamed ? subject : `other tools of ${server.name}`;
   };
   return {
     onEvent: (event, fields) => {
       if (!SHOWN.has(event)) return;
-      const subject = subjectOf(event, fields);
-      if (hasRoom(event, subject)) {
+      if (hasRoom(event, fields)) {
         kept += 1;
-        if (TOOL_EVENTS.has(event) && firsts.size < MORE_FIRSTS) firsts.add(`${event} ${subject}`);
         return onEvent(event, shown(fields));
       }
       if (leftOut.size === 0) onEvent('events_left_out', { kept });
-      const counted = leftOut.has(subject) || leftOut.size < MOST_TOOLS ? subject : 'other tools';
-      leftOut.set(counted, (leftOut.get(counted) ?? 0) + 1);
+      const subject = subjectOf(event, fields);
+      leftOut.set(subject, (leftOut.get(subject) ?? 0) + 1);
     },
     end: () => {
       if (leftOut.size === 0) return;
@@ -62,13 +88,18 @@ export function boundedEvents(onEvent: OnEvent): { onEvent: OnEvent; end: () => 
   };
 }
 
-/** What events that are left out are counted by. */
-function subjectOf(event: string, { server, tool }: Fields): string {
-  if (event === 'tool_denied') return 'denied calls';
-  if (!TOOL_EVENTS.has(event)) return 'other events';
-  const isShort = isText(server) && isText(tool) && server.length + tool.length <= MAX_SUBJECT;
-  return isShort ? `${server}/${tool}` : 'tools with long names';
+/** One server of the backend, so that what is said of it takes no room from others. */
+interface Server {
+  name: string;
+  /** Its tools that were told of, by event. */
+  told: Set<string>;
+  /** How many of them beyond the bound of events. */
+  firsts: number;
+  /** Whether an event of it is counted. */
+  isCounted: boolean;
 }
+
+const toolOf = ({ tool }: Fields): string => (isText(tool) && tool.length <= MAX_TOOL ? tool : 'tools with long names');
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 

@@ -102,7 +102,7 @@ test('no tool is without its name or a count, however many there are with howeve
   const long = '\u0001'.repeat(240);
   each(3_000, (at) => trace.add(call(`${long}${at}`, { call_id: long, reason: long })));
   trace.add(denied('delete'));
-  expect(ofTool(trace, `${long}${40}`)).toMatchObject([{ result: '[cut: the trace is full]' }]);
+  expect(ofTool(trace, `${long}40`)).toMatchObject([{ result: '[cut: the trace is full]' }]);
   expect(ofTool(trace, 'other tools')).toMatchObject([
     { type: 'tool_call', server: NO_SERVER, left_out: expect.any(Number) },
     { type: 'tool_denied', server: NO_SERVER },

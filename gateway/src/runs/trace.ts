@@ -119,7 +119,12 @@ export function bareEntry({ input, result, reason, ...entry }: TraceEntry): Trac
 
 /** That a tool was called, or refused, or asked about. */
 const namedEntry = ({ type, started_at, duration_ms, server, tool, is_error }: TraceEntry): TraceEntry => ({
-  ...{ type, started_at, duration_ms, server, tool, is_error },
+  type,
+  started_at,
+  duration_ms,
+  server,
+  tool,
+  is_error,
   ...(type === 'tool_call' && { result: CUT }),
 });
 
