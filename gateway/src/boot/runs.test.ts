@@ -1,5 +1,6 @@
 import { Agent } from '@signalbox/crds';
 import { expect, test } from 'vitest';
+import type { RunWatcher } from '../runs/run.ts';
 import { openDoor, openRuns } from './runs.ts';
 
 const AGENT = { name: 'far', version: '1', config: Agent.parse({ name: 'far', model: 'm' }), soul: '' };
@@ -48,4 +49,62 @@ test('each call of a tool is counted and logged; what a pod says of itself is co
   onCall({ ...call, run_id: null });
   expect(logged).toEqual([{ ...call, run_id: 'run-1' }]);
   expect(counted).toHaveLength(2);
+});
+
+test('while a question of a run is open, its other calls are made only in a slot', async () => {
+  const { promise: done, resolve: finish } = Promise.withResolvers<{ kind: 'ok'; text: string }>();
+  const { promise: said, resolve: approve } = Promise.withResolvers<void>();
+  const called: string[] = [];
+  const toolCall = (name: string) => ({ type: 'tool-call', toolCallId: name, toolName: `k8s__${name}`, input: '{}' });
+  const replies = [['restart', 'get'].map(toolCall), [{ type: 'text', text: 'done' }]];
+  const config = Agent.parse({ name: 'far', model: 'm', tools: ['k8s'], require_approval: ['k8s/restart'] });
+  const served = { server: 'k8s', description: '', inputSchema: {}, annotations: {} };
+  const stages = {
+    config: { limits: { max_concurrent_runs: 1, max_queued_runs: 1, max_waiting_approvals: 1, max_iterations: 9 } },
+    agents: {
+      registry: { get: () => ({ ...AGENT, config }), list: () => [AGENT] },
+      known: { modelProblem: () => null },
+    },
+    models: {
+      route: () => null,
+      generate: async () => ({
+        ok: true,
+        route: { provider: 'p', model: 'm' },
+        reply: { content: replies.shift(), finish: 'stop', usage: {}, modelId: 'm-1' },
+      }),
+    },
+    tools: {
+      servers: { tools: () => ['restart', 'get'].map((name) => ({ ...served, name })), whenRunning: async () => [] },
+    },
+    pods: null,
+    door: {
+      decide: () => ({ action: 'allow', rule: 0, reason: null }),
+      call: (_: string, tool: string) => {
+        called.push(tool);
+        return done;
+      },
+      onCall: () => {},
+      toolTimeoutMs: 1,
+      resultMaxChars: 100,
+    },
+    metrics: { runFinished: () => {} },
+    log: { info: () => {} },
+    access: { onBug: () => {} },
+  };
+  const runs = openRuns(stages as unknown as Parameters<typeof openRuns>[0]);
+  const watcher: RunWatcher = {
+    approves: 'own',
+    event: () => {},
+    requestApproval: (_, { input_sha256 }) => said.then(() => ({ approved: true, input_sha256 })),
+  };
+  const submitted = await runs.submit({ agent: 'far', input: 'go' }, watcher);
+  if (!submitted.ok) throw new Error('the run was refused');
+  await expect.poll(() => called).toEqual(['get']);
+  await expect.poll(() => runs.waitingApprovals()).toBe(1);
+  expect(runs.active()).toBe(1);
+  finish({ kind: 'ok', text: 'done' });
+  await expect.poll(() => runs.active()).toBe(0);
+  approve();
+  expect(JSON.parse((await submitted.run.finished).json)).toMatchObject({ text: 'done', tool_calls: 2 });
+  expect(called).toEqual(['get', 'restart']);
 });

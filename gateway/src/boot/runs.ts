@@ -43,8 +43,9 @@ export function openRuns(stages: Omit<Stages, 'runs' | 'reload'>) {
       const { grow: onTalk, leave } = talks.enter(run);
       if (pods && agents.hasPod(job.agent)) return pods.perform(job, run, onTalk).finally(leave);
       const requestApproval: DoorDeps['requestApproval'] = (request, signal) => run.requestApproval(request, signal);
+      const inSlot: DoorDeps['inSlot'] = (call) => run.working(call);
       const { max_iterations: maxIterations } = limits;
-      const host = { generate: models.generate, maxIterations, onTalk, door: { ...door, requestApproval } };
+      const host = { generate: models.generate, maxIterations, onTalk, door: { ...door, requestApproval, inSlot } };
       return runAgent(job, host).finally(leave);
     },
     compute,

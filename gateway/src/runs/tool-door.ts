@@ -58,6 +58,8 @@ export interface DoorDeps {
   /** Asks a human over the connection of the run; rejects when `signal` aborts. */
   requestApproval: (request: ApprovalRequest, signal: AbortSignal) => Promise<ToolApprovalResult>;
   onCall: (call: CountedCall) => void;
+  /** Makes an allowed call in a slot of the run; absent where runs have none. */
+  inSlot?: <Result>(call: () => Promise<Result>) => Promise<Result>;
   toolTimeoutMs: number;
   resultMaxChars: number;
 }
@@ -94,7 +96,8 @@ export async function callTool(requested: RequestedCall, context: DoorContext, d
     const refused = refusalOf(await askHuman({ ...fields, input, reason: decision.reason }, context, deps));
     if (refused !== null) return deny(fields, refused, context, deps);
   }
-  const { kind, text } = await dispatch({ ...fields, input }, context, deps);
+  const make = () => dispatch({ ...fields, input }, context, deps);
+  const { kind, text } = await (deps.inSlot ? deps.inSlot(make) : make());
   return { text, isError: kind !== 'ok' };
 }
 
