@@ -2,7 +2,14 @@ import { CompiledQuery } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { NOW, openTestStore, type TestStore } from '../../web/fixtures/store.ts';
 import { compile, type Statement } from '../db/statement.ts';
-import { findCoveringRow, findDuplicate, findDuplicateRow } from './duplicates.ts';
+import {
+  findCovering,
+  findCoveringRow,
+  findDuplicate,
+  findDuplicateRow,
+  keepCoverage,
+  removeCoverage,
+} from './duplicates.ts';
 
 let store: TestStore;
 beforeEach(async () => {
@@ -33,20 +40,21 @@ test('an ended run of a time that is still to come suppresses no longer than its
   expect(await find('p', 'late')).toBeNull();
 });
 
+async function planOf(asked: Statement<never, unknown>): Promise<string[]> {
+  const { db } = store.database;
+  const { sql, bind } = compile(db, asked);
+  const values = bind({ pipeline: 'p', key: 'k', keys: '["k"]', since: 1 } as never);
+  const { rows } = await db.executeQuery<{ detail: string }>(CompiledQuery.raw(`EXPLAIN QUERY PLAN ${sql}`, values));
+  return rows.map(({ detail }) => detail);
+}
+
 test.each<[string, Statement<never, unknown>]>([
   ['one key', findDuplicateRow],
   ['one alert', findCoveringRow],
 ])(
   'the look-up of %s reads its active run and those of its window, not all that are stored of it',
   async (_, asked) => {
-    const { db } = store.database;
-    const { sql, bind } = compile(db, asked);
-    const plan = CompiledQuery.raw(
-      `EXPLAIN QUERY PLAN ${sql}`,
-      bind({ pipeline: 'p', key: 'k', keys: 'k', since: 1 } as never),
-    );
-    const { rows } = await db.executeQuery<{ detail: string }>(plan);
-    expect(rows.map(({ detail }) => detail)).toEqual(
+    expect(await planOf(asked)).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/runs_one_live \(pipeline_name=\? AND dedup_key=\?\)/),
         expect.stringMatching(/runs_dedup \(dedup_key=\? AND pipeline_name=\? AND triggered_at>\?\)/),
@@ -54,3 +62,45 @@ test.each<[string, Statement<never, unknown>]>([
     );
   },
 );
+
+test('runs that cover an alert are found by its key, those that no longer do by key and run', async () => {
+  const ofKey = /run_alerts USING PRIMARY KEY \(pipeline_name=\? AND alert_key=\?\)/;
+  expect(await planOf(findCoveringRow)).toContainEqual(expect.stringMatching(ofKey));
+  const ofRun = /USING COVERING INDEX run_alerts_by_run \(run_id=\? AND pipeline_name=\? AND alert_key=\?\)/;
+  const removing = await planOf(removeCoverage);
+  expect(removing).toEqual(expect.arrayContaining([expect.stringMatching(ofRun), expect.stringMatching(ofKey)]));
+});
+
+const covered = () =>
+  store.database.db
+    .selectFrom('run_alerts')
+    .select(['pipeline_name', 'alert_key', 'run_id'])
+    .orderBy('pipeline_name')
+    .orderBy('alert_key')
+    .execute();
+const keep = (runId: string, keys: string[], pipelineName = 'p') =>
+  store.database.write((tx) => keepCoverage(tx, runId, { pipelineName, keys }));
+
+test('an alert that run after run covers is kept for the newest one of each pipeline', async () => {
+  const ids = await Promise.all(
+    [1, 2, 3].map((n) => store.addRun(n, { pipeline_name: 'p', status: 'completed', triggered_at: NOW + n })),
+  );
+  const [first = '', second = '', third = ''] = ids;
+  await keep(first, ['a', 'b']);
+  await keep(first, ['a'], 'q');
+  await keep(second, ['b', 'c']);
+  await keep(third, ['b']);
+  expect(await covered()).toEqual([
+    { pipeline_name: 'p', alert_key: 'a', run_id: first },
+    { pipeline_name: 'p', alert_key: 'b', run_id: third },
+    { pipeline_name: 'p', alert_key: 'c', run_id: second },
+    { pipeline_name: 'q', alert_key: 'a', run_id: first },
+  ]);
+  const asked = { pipelineName: 'p', keys: ['a', 'b', 'c'], since: NOW, until: NOW + 10 };
+  const found = await store.database.write((tx) => findCovering(tx, asked));
+  expect([...found].map(([key, { id }]) => [key, id])).toEqual([
+    ['a', first],
+    ['b', third],
+    ['c', second],
+  ]);
+});

@@ -128,12 +128,33 @@ const insertRunAlerts = statement<{ pipeline: string; keys: string; runId: strin
     ),
 );
 
-/** Keeps which alerts a run covers beside the one that it is about. */
+/** Rows that one delivery removes: more than it adds, so that what an earlier version kept of an alert goes in time. */
+const MOST_REPLACED = 3_000;
+
+export const removeCoverage = statement<{ pipeline: string; keys: string }>((db, slot) => {
+  const kept = db
+    .selectFrom('run_alerts')
+    .select(['pipeline_name', 'alert_key', 'run_id'])
+    .where('pipeline_name', '=', slot.pipeline)
+    .where('alert_key', 'in', db.selectFrom(dialectOf(db).listed(slot.keys).as('listed')).select('value'))
+    .limit(sql.lit(MOST_REPLACED));
+  return db
+    .deleteFrom('run_alerts')
+    .where(({ eb, refTuple }) =>
+      eb(refTuple('pipeline_name', 'alert_key', 'run_id'), 'in', kept.$asTuple('pipeline_name', 'alert_key', 'run_id')),
+    );
+});
+
+/**
+ * Keeps which alerts a run covers beside the one that it is about. It takes them from runs that ended before the window: a look-up reads
+ * all rows of an alert.
+ */
 export async function keepCoverage(
   tx: Tx,
   runId: string,
   { pipelineName, keys }: Omit<CoverageKey, keyof DedupWindow>,
 ): Promise<void> {
   const stored = JSON.stringify([...new Set(keys.map(indexed))]);
+  await tx.run(removeCoverage, { pipeline: pipelineName, keys: stored });
   await tx.run(insertRunAlerts, { pipeline: pipelineName, keys: stored, runId });
 }
