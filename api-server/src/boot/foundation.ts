@@ -41,13 +41,14 @@ export async function layFoundation(options: ServiceOptions) {
   let namespaceOf = (_pipeline: string): string => '';
   const groupOf = (pipeline: string): string => namespaceOf(pipeline);
   const compute = createCompute({ timeoutMs: config.security.computeTimeoutMs, groupOf });
+  const names = config.managedDir === null ? null : await holdersOf(unbounded, logs.log);
   const own = await createRegistry({
     ...registryOptions(config, options.pipelineEnv),
     now,
-    names: config.managedDir === null ? null : await holdersOf(unbounded, logs.log),
+    names,
     work: definitionsIn(compute, config.security.computeTimeoutMs),
   });
-  const database = await boundSeries(unbounded, own);
+  const database = await boundSeries(unbounded, own, names);
   const registry = shareRegistry(own, database, logs.log);
   const tracing = await traced(options);
   const tenants = createTenants(config.tenancy, registry.current);

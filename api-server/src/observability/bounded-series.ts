@@ -1,18 +1,26 @@
 import type { Counter } from '../runs/state/records.ts';
 import { type Series, STORED_SERIES } from './series.ts';
+import { sizeOf } from './stored-series.ts';
 
-/** Combinations of names that one series tells apart, and those of them that the pipelines of one owner make. */
-const MOST = { all: 8_000, ofOwner: 2_000 };
-export type MostNames = typeof MOST;
+/** Characters of the text of all series that names make, and those of them that the pipelines of one owner make. */
+const MOST = { all: 16 * 2 ** 20, ofOwner: 4 * 2 ** 20 };
+export type MostText = typeof MOST;
 
-/** Labels that have few values whatever a definition says. They are the last ones of a series. */
-const FEW = new Set(['status', 'direction', 'decision', 'outcome', 'source', 'grade']);
+/** Labels that have few values whatever a definition says, and how many about. They are the last ones of a series. */
+const FEW = new Map([
+  ['status', 4],
+  ['direction', 2],
+  ['decision', 2],
+  ['outcome', 3],
+  ['source', 2],
+  ['grade', 3],
+]);
 const OTHER = 'other';
 
 export interface BoundedSeries {
   /** The counter under labels that have room. */
   bound(counter: Counter): Counter;
-  /** Labels that a metric has in the store. */
+  /** Labels that a metric has in the store; beyond the bound they are as new ones. */
   know(metric: string, labels: readonly string[]): void;
 }
 
@@ -20,8 +28,12 @@ export interface BoundedSeries {
  * Definitions name pipelines, steps and agents, and a series is kept for ever. Beyond the bound names other than the pipeline's count as
  * `other`, and so does the pipeline's where there are too many. `ownerOf` answers whose a pipeline is; null for the operator's own.
  */
-export function boundedSeries(ownerOf: (pipeline: string) => string | null, most: MostNames = MOST): BoundedSeries {
-  const byMetric = new Map(STORED_SERIES.flatMap((series) => entriesOf(series, most)));
+export function boundedSeries(ownerOf: (pipeline: string) => string | null, most: MostText = MOST): BoundedSeries {
+  const shares = {
+    full: createShares(most),
+    rest: createShares({ all: most.all / 10, ofOwner: most.ofOwner / 10 }),
+  };
+  const byMetric = new Map(STORED_SERIES.flatMap((series) => entriesOf(series, shares)));
   const ownerIn = ({ pipelineAt }: Names, labels: readonly string[]) =>
     pipelineAt < 0 ? null : ownerOf(labels[pipelineAt] ?? '');
   return {
@@ -40,7 +52,7 @@ export function boundedSeries(ownerOf: (pipeline: string) => string | null, most
       if (!names) return;
       const key = keyOf(names, labels);
       const room = names.others.size > 0 && key === keyOf(names, restOf(names, labels)) ? names.rest : names.full;
-      room.know(key, ownerIn(names, labels));
+      room.admits(key, () => ownerIn(names, labels));
     },
   };
 }
@@ -59,15 +71,18 @@ interface Names {
 }
 
 /** A histogram has its sum beside it under the same names. */
-function entriesOf({ name, labels, type }: Series, most: MostNames): [string, Names][] {
+function entriesOf(series: Series, shares: Record<'full' | 'rest', Shares>): [string, Names][] {
+  const { name, labels, type } = series;
   const named = labels.filter((label) => !FEW.has(label));
   const others = [...named.keys()].filter((at) => named[at] !== 'pipeline' && named[at] !== 'executor');
+  const lines = labels.reduce((product, label) => product * (FEW.get(label) ?? 1), 1);
+  const size = (key: string) => lines * sizeOf(series, key);
   const names = {
     count: named.length,
     pipelineAt: labels.indexOf('pipeline'),
     others: new Set(others),
-    full: createRoom(most),
-    rest: createRoom({ all: most.all / 10, ofOwner: most.ofOwner / 10 }),
+    full: createRoom(size, shares.full),
+    rest: createRoom(size, shares.rest),
   };
   return type === 'histogram'
     ? [
@@ -84,26 +99,37 @@ const restOf = ({ others }: Names, labels: readonly string[]): string[] =>
 
 interface Room {
   admits(key: string, owner: () => string | null): boolean;
-  know(key: string, owner: string | null): void;
 }
 
-function createRoom(most: MostNames): Room {
+function createRoom(sizeOfKey: (key: string) => number, shares: Shares): Room {
   const seen = new Set<string>();
-  const made = new Map<string, number>();
-  const know = (key: string, owner: string | null) => {
-    if (seen.has(key)) return;
-    seen.add(key);
-    if (owner !== null) made.set(owner, (made.get(owner) ?? 0) + 1);
-  };
   return {
     admits: (key, ownerOf) => {
       if (seen.has(key)) return true;
-      if (seen.size >= most.all) return false;
+      const admitted = shares.take(sizeOfKey(key), ownerOf);
+      if (admitted) seen.add(key);
+      return admitted;
+    },
+  };
+}
+
+/** What all series and owners have together. */
+interface Shares {
+  take(size: number, owner: () => string | null): boolean;
+}
+
+function createShares(most: MostText): Shares {
+  let left = most.all;
+  const leftOf = new Map<string, number>();
+  return {
+    take: (size, ownerOf) => {
+      if (size > left) return false;
       const owner = ownerOf();
-      if (owner !== null && (made.get(owner) ?? 0) >= most.ofOwner) return false;
-      know(key, owner);
+      const own = owner === null ? left : (leftOf.get(owner) ?? most.ofOwner);
+      if (size > own) return false;
+      left -= size;
+      if (owner !== null) leftOf.set(owner, own - size);
       return true;
     },
-    know,
   };
 }

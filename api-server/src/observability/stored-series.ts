@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { renderHead, renderLabels, renderSample, type Sample } from './exposition.ts';
+import { renderHead, renderLabels, renderSample } from './exposition.ts';
 import { type Series, STORED_SERIES } from './series.ts';
 
 /**
@@ -29,16 +30,17 @@ export interface StoredSeries {
 
 /** The lines of one combination of labels. */
 interface Cell {
-  labels: Sample['labels'];
-  /** By `le`; of a counter the one value, under an empty name. */
-  values: Map<string, number>;
+  /** By the place of the bucket; of a counter the one value. */
+  values: number[];
   sum: number;
   text: string | null;
 }
 
 interface Group {
   series: Series;
+  /** By the JSON of their labels without its last bracket. */
   cells: Map<string, Cell>;
+  /** Hashes of what has no cell. */
   leftOut: Set<string>;
   bytes: Buffer | null;
 }
@@ -46,79 +48,80 @@ interface Group {
 /** Cells that are rendered in one turn of the event loop. */
 const IN_ONE_TURN = 500;
 const PREFIX = 'service_';
-/** Characters of all text together, about; ten times as much memory holds and sends it. */
-const MOST_TEXT = 32 * 2 ** 20;
+/** Characters of all text together, about: more than those that have names of their own (`bounded-series.ts`). */
+const MOST_TEXT = 20 * 2 ** 20;
 
 export function createStoredSeries(mostText = MOST_TEXT): StoredSeries {
   const room = { left: mostText };
-  const groups = new Map(
-    STORED_SERIES.map((series): [string, Group] => [
-      series.name,
-      { series, cells: new Map(), leftOut: new Set(), bytes: null },
-    ]),
-  );
-  const known = new Map<string, Map<string, number>>();
-  const put = ({ metric, labels, value }: StoredRow) => {
-    const place = placeOf(groups, metric);
-    if (place === null) return;
-    const { group, part } = place;
-    const values = JSON.parse(labels) as string[];
-    const le = part === 'bucket' ? (values.pop() ?? '+Inf') : '';
-    const cell = cellOf(group, values, room);
-    if (cell === null) return;
-    if (part === 'sum') cell.sum = value;
-    else cell.values.set(le, value);
+  const groups = STORED_SERIES.map((series): Group => ({ series, cells: new Map(), leftOut: new Set(), bytes: null }));
+  const places = new Map(groups.flatMap(placesOf));
+  const others = new Map<string, Map<string, number>>();
+  const put = ({ group, bounds, isSum }: Place, { labels, value }: StoredRow) => {
+    const end = bounds ? labels.lastIndexOf(',') : labels.length - 1;
+    const at = bounds ? bounds.indexOf(labels.slice(end + 2, -2)) : 0;
+    const cell = cellOf(group, labels.slice(0, end), room);
+    if (cell === null || at < 0) return;
+    if ((isSum ? cell.sum : cell.values[at]) === value) return;
+    if (isSum) cell.sum = value;
+    else cell.values[at] = value;
     cell.text = null;
     group.bytes = null;
   };
   return {
     take: (rows) => {
       for (const row of rows) {
-        const values = known.get(row.metric) ?? new Map<string, number>();
-        known.set(row.metric, values);
-        if (values.get(row.labels) === row.value) continue;
-        values.set(row.labels, row.value);
-        put(row);
+        const place = places.get(row.metric);
+        if (place) put(place, row);
+        else others.set(row.metric, (others.get(row.metric) ?? new Map<string, number>()).set(row.labels, row.value));
       }
     },
     bytes: async () => {
       const turns = { left: IN_ONE_TURN };
       const pieces: Buffer[] = [];
-      for (const group of groups.values()) pieces.push((group.bytes ??= Buffer.from(await renderGroup(group, turns))));
+      for (const group of groups) pieces.push((group.bytes ??= Buffer.from(await renderGroup(group, turns))));
       return pieces;
     },
-    leftOut: () => [...groups.values()].reduce((sum, { leftOut }) => sum + leftOut.size, 0),
-    others: (metric) => known.get(metric) ?? new Map(),
+    leftOut: () => groups.reduce((sum, { leftOut }) => sum + leftOut.size, 0),
+    others: (metric) => others.get(metric) ?? new Map(),
   };
 }
 
-/** Null for a metric that is no series. */
-function placeOf(groups: ReadonlyMap<string, Group>, metric: string) {
-  const group = groups.get(metric);
-  if (group) return { group, part: group.series.type === 'histogram' ? ('bucket' as const) : ('value' as const) };
-  const summed = metric.endsWith('_sum') ? groups.get(metric.slice(0, -'_sum'.length)) : undefined;
-  return summed?.series.type === 'histogram' ? { group: summed, part: 'sum' as const } : null;
+interface Place {
+  group: Group;
+  /** Of a bucket: those of its series. */
+  bounds: string[] | null;
+  isSum: boolean;
 }
 
+/** Where rows go, by their metric. */
+function placesOf(group: Group): [string, Place][] {
+  const { name, type } = group.series;
+  if (type === 'counter') return [[name, { group, bounds: null, isSum: false }]];
+  return [
+    [name, { group, bounds: boundsOf(group.series), isSum: false }],
+    [`${name}_sum`, { group, bounds: null, isSum: true }],
+  ];
+}
+
+const boundsOf = ({ buckets = [] }: Series): string[] => [...buckets.map(String), '+Inf'];
+
 /** Null where there is no room for one more. */
-function cellOf({ series, cells, leftOut }: Group, values: readonly string[], room: { left: number }): Cell | null {
-  const key = JSON.stringify(values);
+function cellOf({ series, cells, leftOut }: Group, key: string, room: { left: number }): Cell | null {
   const known = cells.get(key);
   if (known) return known;
   const size = sizeOf(series, key);
   if (size > room.left) {
-    leftOut.add(key);
+    leftOut.add(hash('sha1', key, 'base64'));
     return null;
   }
   room.left -= size;
-  const labels = series.labels.map((name, at) => [name, values[at] ?? ''] as const);
-  const cell = { labels, values: new Map<string, number>(), sum: 0, text: null };
+  const cell = { values: [], sum: 0, text: null };
   cells.set(key, cell);
   return cell;
 }
 
-/** About the characters of a cell: its names and labels are in each of its lines. */
-function sizeOf({ name, labels, buckets }: Series, key: string): number {
+/** About the characters of a combination of labels: its names and labels are in each of its lines. */
+export function sizeOf({ name, labels, buckets }: Series, key: string): number {
   const lines = buckets ? buckets.length + 3 : 1;
   return lines * (name.length + labels.join().length + key.length + 30);
 }
@@ -126,13 +129,13 @@ function sizeOf({ name, labels, buckets }: Series, key: string): number {
 async function renderGroup({ series, cells }: Group, turns: { left: number }): Promise<string> {
   const name = PREFIX + series.name;
   const texts = [renderHead({ ...series, name })];
-  for (const cell of cells.values()) {
+  for (const [key, cell] of cells) {
     if (cell.text === null) {
-      cell.text = renderCell(series, cell);
+      cell.text = renderCell(series, key, cell);
       turns.left -= 1;
     }
     // A sum without buckets is no series yet.
-    if (cell.values.size > 0) texts.push(cell.text);
+    if (cell.values.length > 0) texts.push(cell.text);
     if (turns.left > 0) continue;
     await setImmediate();
     turns.left = IN_ONE_TURN;
@@ -140,13 +143,16 @@ async function renderGroup({ series, cells }: Group, turns: { left: number }): P
   return texts.join('');
 }
 
-function renderCell({ name, type, buckets = [] }: Series, { labels, values, sum }: Cell): string {
+function renderCell(series: Series, key: string, { values, sum }: Cell): string {
+  const { name, type } = series;
+  const texts = JSON.parse(`${key}]`) as string[];
+  const labels = series.labels.map((label, at) => [label, texts[at] ?? ''] as const);
   const sample = (suffix: string, value: number) => renderSample(PREFIX + name, { suffix, labels, value });
-  if (type === 'counter') return sample('', values.get('') ?? 0);
+  if (type === 'counter') return sample('', values[0] ?? 0);
   const inner = renderLabels(labels).slice(0, -1);
   let total = 0;
-  const counted = [...buckets.map(String), '+Inf'].map((le) => {
-    total += values.get(le) ?? 0;
+  const counted = boundsOf(series).map((le, at) => {
+    total += values[at] ?? 0;
     return `${PREFIX}${name}_bucket${inner},le="${le}"} ${total}\n`;
   });
   return counted.join('') + sample('_sum', sum) + sample('_count', total);
