@@ -35,6 +35,7 @@ test('a scrape reads all roll-ups as they are stored, and a later one those besi
     { metric: 'cost', labels: ['team'], value: 0.1 },
   );
   const [scraper, other] = [createCounterReader(() => database.db), createCounterReader(() => database.db)];
+  const hashing = createCounterReader(() => database.db, { mostKnown: 0 });
   const all = [
     'cost ["team"] 0.1',
     'runs ["a","completed"] 1',
@@ -43,18 +44,18 @@ test('a scrape reads all roll-ups as they are stored, and a later one those besi
   ];
   expect(await readBy(scraper)).toEqual(all);
   expect(await readBy(scraper)).toEqual([]);
+  expect(await readBy(hashing)).toEqual(all);
+  expect(await readBy(hashing)).toEqual([]);
   await add({ metric: 'cost', labels: ['team'], value: 0.2 }, { metric: 'runs', labels: ['a', 'failed'], value: 1 });
-  expect(await readBy(scraper)).toEqual([
-    'cost ["team"] 0.30000000000000004',
-    'runs ["a","completed"] 1',
-    'runs ["a","failed"] 3',
-  ]);
+  const changed = ['cost ["team"] 0.30000000000000004', 'runs ["a","completed"] 1', 'runs ["a","failed"] 3'];
+  expect(await readBy(scraper)).toEqual(changed);
+  expect(await readBy(hashing)).toEqual(changed);
   expect(await readBy(other)).toHaveLength(all.length);
 });
 
 test('of a metric with more rows than a scrape reads, the first ones are read, and all of the others', async () => {
   await add(...['x', 'y', 'z'].map((label) => ({ metric: 'many', labels: [label], value: 1 })));
-  const read = await readBy(createCounterReader(() => database.db, 2));
+  const read = await readBy(createCounterReader(() => database.db, { most: 2 }));
   expect(read.filter((line) => line.startsWith('many'))).toEqual(['many ["x"] 1', 'many ["y"] 1']);
   expect(read.some((line) => line.startsWith('cost'))).toBe(true);
   expect(await countedLabels(database.db, 'many')).toEqual([['x'], ['y'], ['z']]);

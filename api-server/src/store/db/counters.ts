@@ -41,15 +41,21 @@ export async function readCounters(db: Kysely<Tables>): Promise<Counter[]> {
 /** Rows of one metric that are read: more than twelve, the parts of a histogram, of each combination of names that is told apart. */
 const MOST_ROWS = 120_000;
 
+/** Characters that are remembered from one scrape to the next; of longer texts the hashes, which take longer to compare. */
+const MOST_KNOWN = 4 * 2 ** 20;
+
 /** Rows that are handed on in one turn of the event loop. */
 const IN_ONE_TURN = 1_000;
 type Rows = Tables['counters'][];
 
 /**
  * Reads the roll-ups as they are stored, some at a time; after the first time only those that may have changed: the database answers one
- * text for each metric and first label, and what is the same text as before, by its hash, is left out. Of a metric it reads the first `most` rows.
+ * text for each metric and first label, and what is the same text as before is left out. Of a metric it reads the first `most` rows.
  */
-export function createCounterReader(reader: () => Kysely<Tables>, most = MOST_ROWS): () => AsyncIterable<Rows> {
+export function createCounterReader(
+  reader: () => Kysely<Tables>,
+  { most = MOST_ROWS, mostKnown = MOST_KNOWN } = {},
+): () => AsyncIterable<Rows> {
   const known = new Map<string, string>();
   return async function* () {
     const db = reader();
@@ -57,12 +63,13 @@ export function createCounterReader(reader: () => Kysely<Tables>, most = MOST_RO
     const { rows: parts } = await sql<{ metric: string; part: string; content: string }>`
       select metric, ${upTo('labels', ',')} as part, ${objectOf('labels', 'value')} as content
       from ${await countersUpTo(db, most)} as counters group by metric, ${upTo('labels', ',')}`.execute(db);
+    const isLong = parts.reduce((sum, { content }) => sum + content.length, 0) > mostKnown;
     let rows: Rows = [];
     for (const { metric, part, content } of parts) {
       const name = `${metric} ${part}`;
-      const hashed = hash('sha1', content, 'base64');
-      if (known.get(name) === hashed) continue;
-      known.set(name, hashed);
+      const kept = isLong ? hash('sha1', content, 'hex') : content;
+      if (known.get(name) === kept) continue;
+      known.set(name, kept);
       for (const [labels, value] of Object.entries(JSON.parse(content) as Record<string, number>)) {
         rows.push({ metric, labels, value });
         if (rows.length < IN_ONE_TURN) continue;
