@@ -1,5 +1,5 @@
 import { limitedNamespace } from '@signalbox/crds';
-import { fitFields } from '../runs/state/field-sizes.ts';
+import { fitTogether } from '../runs/state/field-sizes.ts';
 import type { ConcurrencyGroup } from '../runs/state/concurrency-group.ts';
 import { newRunRow, rawOnce, type RunRequest } from '../runs/state/new-run.ts';
 import { chooseAlone, chooseUncovered, type Choice, type Decided } from './coverage.ts';
@@ -83,6 +83,7 @@ function dedupKey(
 async function planAll<Tx>(deps: IntakeDeps<Tx>, tx: Tx, requests: IntakeRequest[], now: number): Promise<Plan[]> {
   const seen = new Map<string, Plan>();
   const plans: Plan[] = [];
+  const fit = fitTogether();
   for (const asked of requests) {
     const key = dedupKey(deps, asked);
     const id = deps.newId(now);
@@ -90,7 +91,7 @@ async function planAll<Tx>(deps: IntakeDeps<Tx>, tx: Tx, requests: IntakeRequest
     const twin = key === null ? null : (seen.get(name) ?? null);
     const choice = twin ? repeatOf(twin, asked, now) : await choose(deps, tx, asked, now);
     const { context } = choice.request;
-    const request = { ...choice.request, context: fitFields(context), dedupKey: dedupKey(deps, choice.request) };
+    const request = { ...choice.request, context: fit(context), dedupKey: dedupKey(deps, choice.request) };
     const overLimit = choice.duplicate ? null : await overLimitOf(deps, tx, request, { plans, now });
     const starts = !choice.duplicate && overLimit === null;
     const concurrencyGroup = starts ? deps.concurrencyGroupOf(request) : null;

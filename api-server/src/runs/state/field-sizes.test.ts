@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutFields, fitFields } from './field-sizes.ts';
+import { cutFields, fitFields, fitTogether } from './field-sizes.ts';
 import type { TriggerContext } from './model.ts';
 
 const CONTEXT: TriggerContext = {
@@ -41,4 +41,19 @@ test('longer fields are cut to their bytes, say so, and are named', () => {
 test("a generic sender's own data stays as it is", () => {
   const metadata = { log: 'x'.repeat(100_000), annotations: 'none' };
   expect(fitFields({ ...CONTEXT, source: 'generic', metadata }).metadata).toBe(metadata);
+});
+
+test('what the alerts of one delivery have in common is cut once', () => {
+  const common = { dump: 'x'.repeat(5000) };
+  const contexts = ['a', 'b'].map((host): TriggerContext => {
+    const annotations = { ...common, host };
+    return { ...CONTEXT, annotations, metadata: { common_annotations: common, annotations } };
+  });
+  const [first, second] = contexts.map(fitTogether());
+  expect(first?.metadata['common_annotations']).toEqual({
+    dump: expect.stringMatching(/^x+… \[cut from 5000 bytes\]$/),
+  });
+  expect(second?.metadata['common_annotations']).toBe(first?.metadata['common_annotations']);
+  expect(first?.metadata['annotations']).toBe(first?.annotations);
+  expect(second?.annotations['host']).toBe('b');
 });

@@ -13,15 +13,39 @@ const MARK_BYTES = 40;
 /** The maps of an alert that its metadata repeats. */
 const REPEATED = new Set(['annotations', 'group_labels', 'common_labels', 'common_annotations']);
 
+interface Cuts {
+  summary(text: string): string;
+  value(text: string): string;
+  /** Cut maps by whole ones. */
+  maps: Map<object, object>;
+}
+
+const newCuts = (): Cuts => ({
+  summary: cutOnce(FIELD_BYTES.summary),
+  value: cutOnce(FIELD_BYTES.value),
+  maps: new Map(),
+});
+
+/** Fits the contexts of one delivery, which have texts and maps in common: each of these is cut once. */
+export function fitTogether(): (context: TriggerContext) => TriggerContext {
+  const cuts = newCuts();
+  return (context) => fit(context, cuts);
+}
+
 /** The context with its fields cut to their sizes; the same object where all fit. Matching and deduplication see the whole one. */
-export function fitFields(context: TriggerContext): TriggerContext {
+export const fitFields = (context: TriggerContext): TriggerContext => fit(context, newCuts());
+
+/** Characters of the map as JSON once its values are cut. */
+export const fittedChars = (map: Record<string, string>): number => JSON.stringify(cutValues(map, newCuts())).length;
+
+function fit(context: TriggerContext, cuts: Cuts): TriggerContext {
   const { summary, severity, labels, annotations } = context;
   const fitted = {
-    summary: summary === null ? null : cutText(summary, FIELD_BYTES.summary),
+    summary: summary === null ? null : cuts.summary(summary),
     severity: severity === null ? null : cutText(severity, FIELD_BYTES.severity),
-    labels: cutValues(labels),
-    annotations: cutValues(annotations),
-    metadata: context.source === 'alert_router' ? cutMetadata(context.metadata) : context.metadata,
+    labels: cutValues(labels, cuts),
+    annotations: cutValues(annotations, cuts),
+    metadata: context.source === 'alert_router' ? cutMetadata(context.metadata, cuts) : context.metadata,
   };
   const isSame =
     fitted.summary === summary &&
@@ -63,23 +87,38 @@ export function cutText(text: string, most: number): string {
   return `${kept}… [cut from ${bytes.length} bytes]`;
 }
 
-function cutValues<T>(map: Record<string, T>): Record<string, T> {
+function cutOnce(most: number): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    if (fits(text, most)) return text;
+    const cut = known.get(text) ?? cutText(text, most);
+    known.set(text, cut);
+    return cut;
+  };
+}
+
+type CutsOfMaps = Pick<Cuts, 'value' | 'maps'>;
+
+function cutValues<T>(map: Record<string, T>, { value: cutOne, maps }: CutsOfMaps): Record<string, T> {
   if (Object.values(map).every((value) => typeof value !== 'string' || fits(value, FIELD_BYTES.value))) return map;
+  const known = maps.get(map);
+  if (known) return known as Record<string, T>;
   const entries = Object.entries(map);
   const cut = entries.map(([key, value]): [string, T] => [
     key,
-    typeof value === 'string' ? (cutText(value, FIELD_BYTES.value) as T) : value,
+    typeof value === 'string' ? (cutOne(value) as T) : value,
   ]);
-  return cut.some(([, value], index) => value !== entries[index]?.[1]) ? Object.fromEntries(cut) : map;
+  const isSame = cut.every(([, value], index) => value === entries[index]?.[1]);
+  const fitted = isSame ? map : Object.fromEntries(cut);
+  maps.set(map, fitted);
+  return fitted;
 }
 
-function cutMetadata(metadata: Record<string, unknown>): Record<string, unknown> {
+function cutMetadata(metadata: Record<string, unknown>, cuts: CutsOfMaps): Record<string, unknown> {
   const entries = Object.entries(metadata);
-  const cut = entries.map(([key, value]): [string, unknown] => [
-    key,
-    REPEATED.has(key) ? cutValues(value as Record<string, unknown>) : cutValue(value),
-  ]);
+  const cut = entries.map(([key, value]): [string, unknown] => {
+    if (REPEATED.has(key)) return [key, cutValues(value as Record<string, unknown>, cuts)];
+    return [key, typeof value === 'string' ? cuts.value(value) : value];
+  });
   return cut.some(([, value], index) => value !== entries[index]?.[1]) ? Object.fromEntries(cut) : metadata;
 }
-
-const cutValue = (value: unknown): unknown => (typeof value === 'string' ? cutText(value, FIELD_BYTES.value) : value);
