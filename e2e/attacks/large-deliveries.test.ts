@@ -69,6 +69,10 @@ describe.each(KINDS)('on %s, deliveries', (kind) => {
     annotations: { summary },
   });
 
+  const small = (count: number) => Array.from({ length: count }, (_, index) => alert(index, `small ${index}`));
+  const many = (count: number, length: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, `${index}`.padEnd(length, 'x')]));
+
   test('60 alerts with a summary of 660 KB leave every page below 500 KB', async () => {
     for (let index = 0; index < 60; index++) {
       const { status } = await api('/webhook?source=alert_router', delivery([alert(index, 'x&'.repeat(330_000))]));
@@ -91,5 +95,17 @@ describe.each(KINDS)('on %s, deliveries', (kind) => {
     const answer = await api<{ runs: unknown[] }>('/webhook?source=alert_router&strategy=per_alert', delivery(alerts));
     expect(answer.body.runs).toHaveLength(210);
     expect((await database.bytes()) - before).toBeLessThan(20 * MIB);
+  });
+
+  test.each(['per_alert', 'per_alert&dry_run=true'])('500 alerts that have 800 KB in common, %s', async (query) => {
+    const send = (common: object) =>
+      api('/webhook?source=alert_router&strategy=' + query, { ...delivery(small(500)), ...common });
+    const dump = many(64, 4200);
+    expect(await send({ commonAnnotations: dump, commonLabels: dump, groupLabels: dump })).toMatchObject({
+      status: 400,
+    });
+    const { status } = await send({ commonAnnotations: many(4, 200_000), groupLabels: many(3, 5000) });
+    expect(status).toBe(query === 'per_alert' ? 202 : 200);
+    expect(residentBytes(service)).toBeLessThan(800 * MIB);
   });
 });

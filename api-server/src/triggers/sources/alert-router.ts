@@ -1,8 +1,8 @@
 import { shortHash } from '@signalbox/crds';
 import { z } from 'zod';
 import type { TriggerContext } from '../../runs/state/model.ts';
-import { MAX_ENTRIES } from '../../runs/state/field-sizes.ts';
-import type { ParseOptions, Source } from './source.ts';
+import { fittedChars, MAX_ENTRIES } from '../../runs/state/field-sizes.ts';
+import type { Parsed, ParseOptions, Source } from './source.ts';
 import { refused } from './problems.ts';
 import { textMap } from './text-map.ts';
 
@@ -118,6 +118,21 @@ function subjects(payload: Payload, strategy: (typeof STRATEGIES)[number]): Subj
   }
 }
 
+/** Characters of JSON that the runs of one delivery repeat of what its alerts have in common. */
+const MAX_REPEATED = 32 * 1024 * 1024;
+
+/** A run of each alert has the annotations of the group three times: as its own, and twice in its metadata. */
+function repeatsTooMuch({ alerts, groupLabels, commonLabels, commonAnnotations }: Payload): boolean {
+  if (alerts.length === 1) return false;
+  const chars = fittedChars(groupLabels) + fittedChars(commonLabels) + 3 * fittedChars(commonAnnotations);
+  return alerts.length * chars > MAX_REPEATED;
+}
+
+const tooMuchInCommon = (alerts: number): Parsed => {
+  const msg = `the labels and annotations that the ${alerts} alerts have in common take more than 32 MiB once each alert has them; use another strategy, or have the sender group fewer alerts`;
+  return { ok: false, message: `strategy per_alert: ${msg}`, errors: [{ loc: ['body', 'alerts'], msg }] };
+};
+
 function toContext(payload: Payload, subject: Subject, raw: unknown, receivedAt: number): TriggerContext {
   const { labels, annotations, status } = subject;
   return {
@@ -160,6 +175,7 @@ export const alertRouter: Source = {
     const parsed = Payload.safeParse(body);
     if (!parsed.success) return refused('alert_router', parsed.error);
     const payload = parsed.data;
+    if (strategy.data === 'per_alert' && repeatsTooMuch(payload)) return tooMuchInCommon(payload.alerts.length);
     const chosen = subjects(payload, strategy.data);
     const contexts = chosen.map((subject) => toContext(payload, subject, body, options.receivedAt));
     const all = strategy.data === 'common_labels' ? subjects(payload, 'per_alert') : chosen;
