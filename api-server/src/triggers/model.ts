@@ -70,6 +70,6 @@ export interface Preview {
 export type Receipt =
   | { kind: 'verdict'; verdict: Verdict }
   | { kind: 'verdicts'; verdicts: Verdict[] }
-  | { kind: 'previews'; previews: Preview[] }
+  | { kind: 'previews'; previews: Preview[]; leftOut: number }
   | { kind: 'invalid'; message: string; errors?: { loc: (string | number)[]; msg: string }[] }
   | { kind: 'unknown_pipeline'; message: string };

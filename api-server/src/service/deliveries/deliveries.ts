@@ -100,9 +100,11 @@ function resultOf(receipt: Receipt): DeliveryResult {
     case 'verdicts':
       return answerOf(headOf(receipt.verdicts), { runs: receipt.verdicts.map(outcomeView) });
     case 'previews': {
-      const [first, ...others] = receipt.previews.map(previewView);
-      if (first && others.length === 0) return { kind: 'previewed', body: first };
-      return { kind: 'previewed', body: { status: 'dry_run', runs: receipt.previews.map(previewView) } };
+      const { previews, leftOut } = receipt;
+      const runs = previews.map(previewView);
+      const [first] = runs;
+      if (first && runs.length + leftOut === 1) return { kind: 'previewed', body: first };
+      return { kind: 'previewed', body: { status: 'dry_run', runs, ...(leftOut > 0 && { left_out: leftOut }) } };
     }
     case 'invalid':
       throw new AppError('validation', receipt.message, { extra: { errors: receipt.errors ?? [] } });

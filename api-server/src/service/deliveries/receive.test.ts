@@ -165,3 +165,23 @@ test('a pattern that cannot read a text of over 16,384 characters is noted with 
   expect(await dryRun(readable.body, readable.over)).toMatchObject({ pipeline: 'shouted', would: 'accepted' });
   expect(noted).toHaveLength(1);
 });
+
+test.each([
+  ['so many alerts', 60, {}, 50],
+  ['alerts with so much in common', 5, { commonAnnotations: { dump: 'x'.repeat(600_000) } }, 2],
+  ['an alert larger than all may be', 2, { commonAnnotations: { dump: 'x'.repeat(5_000_000) } }, 1],
+])('of %s the dry run shows the first and counts the others', async (_, count, common, shown) => {
+  const alerts = Array.from({ length: count }, (__, index) => ({
+    labels: { severity: 'critical', index: `${index}` },
+  }));
+  const receipt = await receive(deps, {
+    source: 'alert_router',
+    body: { alerts, ...common },
+    strategy: 'per_alert',
+    allowTesting: true,
+    dryRun: true,
+    team: null,
+  });
+  if (receipt.kind !== 'previews') throw new Error(JSON.stringify(receipt));
+  expect([receipt.previews.length, receipt.leftOut]).toEqual([shown, count - shown]);
+});

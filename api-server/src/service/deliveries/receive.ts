@@ -40,7 +40,7 @@ export async function receive(deps: ReceiveDeps, delivery: Delivery, alongside?:
   const parts = parsed.share
     ? shareRuns(all, delivery.team)
     : all.map(({ context, decision }): Part => ({ decision, alerts: [context] }));
-  if (delivery.dryRun) return { kind: 'previews', previews: await previewAll(deps, parts, { ...delivery, turns }) };
+  if (delivery.dryRun) return previewAll(deps, parts, { ...delivery, turns });
   const verdicts = await admit(deps, { delivery, parsed, parts }, alongside);
   const isOne = delivery.strategy !== 'per_alert' && verdicts.length > 0;
   return isOne ? verdict(headOf(verdicts)) : { kind: 'verdicts', verdicts };
@@ -59,14 +59,22 @@ async function decideAll(deps: ReceiveDeps, contexts: readonly TriggerContext[],
   return all;
 }
 
+const MAX_PREVIEWS = 50;
+/** Characters of JSON; the first is shown whatever it takes. */
+const MAX_PREVIEWED = 4 * 1024 * 1024;
+
 /** Each looks for the closest pipelines, in a turn of its own. */
-async function previewAll(deps: ReceiveDeps, parts: readonly Part[], delivery: InTurns): Promise<Preview[]> {
+async function previewAll(deps: ReceiveDeps, parts: readonly Part[], delivery: InTurns): Promise<Receipt> {
   const previews: Preview[] = [];
-  for (const { decision, alerts } of parts) {
+  let left = MAX_PREVIEWED;
+  for (const { decision, alerts } of parts.slice(0, MAX_PREVIEWS)) {
     if (previews.length > 0) await delivery.turns.rest();
-    previews.push(await preview(deps, delivery, alerts[0], decision));
+    const one = await preview(deps, delivery, alerts[0], decision);
+    left -= JSON.stringify(one).length;
+    if (left < 0 && previews.length > 0) break;
+    previews.push(one);
   }
-  return previews;
+  return { kind: 'previews', previews, leftOut: parts.length - previews.length };
 }
 
 const verdict = (one: Verdict): Receipt => ({ kind: 'verdict', verdict: one });

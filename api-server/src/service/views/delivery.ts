@@ -123,10 +123,13 @@ const PREVIEW = {
   context: { source: 'alert_router', severity: 'critical' },
 } as const;
 
-/** One preview, or several under `runs`. */
+/** One preview, or several under `runs`; `left_out` says how many more there are, and is absent where there are none. */
 export const DryRun = component(
   'DryRun',
-  z.union([Preview, z.strictObject({ status: z.literal('dry_run'), runs: z.array(Preview) })]),
+  z.union([
+    Preview,
+    z.strictObject({ status: z.literal('dry_run'), runs: z.array(Preview), left_out: z.number().optional() }),
+  ]),
   PREVIEW,
 );
 export type DryRun = z.infer<typeof DryRun>;

@@ -95,33 +95,33 @@ describe('what becomes of a delivery is told in its answer', () => {
 
   test('a dry run', async () => {
     const context = { ...NAMED, labels: {}, annotations: {}, fingerprint: null, metadata: {}, receivedAt: NOW };
-    answer = {
-      kind: 'previews',
-      previews: [
-        {
-          status: 'dry_run',
-          pipeline: 'checkout',
-          stage: 'testing',
-          fingerprint: null,
-          would: 'accepted',
-          reason: null,
-          dedup: { duplicate: false, runId: null },
-          context,
-        },
-      ],
-    };
-    const response = await post('/webhook?source=generic&dry_run=true');
-    expect(response.statusCode).toBe(200);
-    expect(response.json()).toMatchObject({
+    const preview = {
+      status: 'dry_run',
+      pipeline: 'checkout',
+      stage: 'testing',
+      fingerprint: null,
+      would: 'accepted',
+      reason: null,
+      dedup: { duplicate: false, runId: null },
+      context,
+    } as const;
+    const shown = {
       would: 'accepted',
       dedup: { duplicate: false, run_id: null },
       context: { received_at: '2026-11-21T12:00:00.000Z' },
-    });
+    };
+    answer = { kind: 'previews', previews: [preview], leftOut: 0 };
+    const response = await post('/webhook?source=generic&dry_run=true');
+    expect(response.statusCode).toBe(200);
+    expect(response.json()).toMatchObject(shown);
     expect(server.deliveries[0]).toMatchObject({ dryRun: true });
+    answer = { kind: 'previews', previews: [preview], leftOut: 2 };
+    const several = await post('/webhook?source=generic&dry_run=true');
+    expect(several.json()).toMatchObject({ status: 'dry_run', runs: [shown], left_out: 2 });
   });
 
   test('a preview shows what would be asked first, to an operator, and counts as no delivery', async () => {
-    answer = { kind: 'previews', previews: [] };
+    answer = { kind: 'previews', previews: [], leftOut: 0 };
     const preview = (role: 'operator' | 'webhook') =>
       server.app.inject({
         method: 'POST',
@@ -191,7 +191,7 @@ test('a manual run is a generic delivery whose pipeline the path forces, without
 });
 
 test('the dry run of a manual run starts nothing and leaves no row in the audit log; the body may be of any source', async () => {
-  answer = { kind: 'previews', previews: [] };
+  answer = { kind: 'previews', previews: [], leftOut: 0 };
   const url = '/pipelines/checkout/run?dry_run=true&source=alert_router';
   const response = await server.app.inject({ method: 'POST', url, headers: as('operator'), payload: { alerts: [] } });
   expect(response.statusCode).toBe(200);
