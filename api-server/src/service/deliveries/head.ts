@@ -1,13 +1,13 @@
 import type { Verdict } from '../../triggers/model.ts';
 
-/** The combined verdict: one new run makes it `accepted`. */
+/** The combined verdict: one new run makes it `accepted`, else one alert without room has the sender repeat it. */
 const PRECEDENCE: readonly Verdict['status'][] = [
   'accepted',
   'queued',
+  'at_capacity',
   'deduplicated',
   'suspended',
   'skipped_testing',
-  'at_capacity',
   'unavailable',
   'no_pipeline',
 ];
