@@ -4,6 +4,7 @@ import type { ConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
 import type { TriggerContext } from '../runs/state/model.ts';
 import type { NewRun, RunRequest } from '../runs/state/new-run.ts';
 import type { CoverageKey, DedupWindow, DuplicateKey, DuplicateRun, NewRunRecord } from '../runs/state/records.ts';
+import type { Holding } from '../runs/state/shares.ts';
 import type { TenantLoad } from './tenant-limits.ts';
 
 /** A run that a delivery asks for. */
@@ -32,8 +33,8 @@ export interface IntakeDeps<Tx> {
   definitionKept(hash: string): void;
   /** The results that a rerun starts with. */
   insertPrior?(tx: Tx, runId: string, request: RunRequest): Promise<void>;
-  /** Whether the runs that have not ended leave no memory for another one of a namespace; null for the operator. */
-  isFull?(namespace: string | null): boolean;
+  /** Whether the runs that have not ended, and `also` those that are about to begin, leave no memory for another one of a namespace; null for the operator. */
+  isFull?(namespace: string | null, also: Holding): boolean;
   /** Absent where no namespace has limits. */
   tenantLoad?: TenantLoad<Tx>;
   capacity: Capacity;

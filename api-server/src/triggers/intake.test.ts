@@ -321,3 +321,15 @@ test('fields are cut after the fingerprint saw them, and lists show 300 characte
   const { runs } = await listRuns(database.db, {}, { limit: 1, offset: 0 });
   expect(runs[0]?.summary).toBe(`${'x'.repeat(299)}…`);
 });
+
+test('the runs that one delivery starts count for the memory that is left', async () => {
+  const isFull: IntakeDeps<Tx>['isFull'] = (_, { all }) => all > 100_000;
+  const large = (key: string) => ({
+    pipeline: pipeline(),
+    context: context(key, { log: 'x'.repeat(4000) }),
+    team: null,
+  });
+  const asked = ['a', 'b', 'c', 'd', 'e', 'f'].map(large);
+  const verdicts = await intake({ ...deps(), isFull }, asked);
+  expect(verdicts.map(({ status }) => status)).toEqual([...Array(4).fill('accepted'), 'at_capacity', 'at_capacity']);
+});

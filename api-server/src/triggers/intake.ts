@@ -1,13 +1,12 @@
-import { limitedNamespace } from '@signalbox/crds';
 import { fitTogether } from '../runs/state/field-sizes.ts';
 import type { ConcurrencyGroup } from '../runs/state/concurrency-group.ts';
 import { newRunRow, rawOnce, type RunRequest } from '../runs/state/new-run.ts';
 import { chooseAlone, chooseUncovered, type Choice, type Decided } from './coverage.ts';
 import type { IntakeDeps, IntakeRequest } from './intake-deps.ts';
+import { createLimits } from './limits.ts';
 import { isStarted, type Verdict } from './model.ts';
-import { NO_MEMORY, noPlace, noRoom } from './no-room.ts';
+import { noPlace, noRoom } from './no-room.ts';
 import { joinSharedGroup, lookElsewhere } from './shared-queue.ts';
-import { overTenantLimit } from './tenant-limits.ts';
 
 interface Plan extends Choice {
   request: RunRequest;
@@ -30,7 +29,7 @@ type Alongside<Tx> = (tx: Tx, decided: Decided[]) => Promise<void>;
 
 /**
  * Known, running stage and not suspended: what is left is duplicate, capacity, row, in one transaction.
- * Several requests are one delivery and get in together or not at all. Rejects with `unavailable` when nothing was stored.
+ * Several requests are one delivery: what needs a slot or a place in the queue gets in together or not at all. Rejects with `unavailable` when nothing was stored.
  */
 export async function intake<Tx>(
   deps: IntakeDeps<Tx>,
@@ -84,6 +83,7 @@ async function planAll<Tx>(deps: IntakeDeps<Tx>, tx: Tx, requests: IntakeRequest
   const seen = new Map<string, Plan>();
   const plans: Plan[] = [];
   const fit = fitTogether();
+  const limits = createLimits(deps, tx, now);
   for (const asked of requests) {
     const key = dedupKey(deps, asked);
     const id = deps.newId(now);
@@ -92,7 +92,7 @@ async function planAll<Tx>(deps: IntakeDeps<Tx>, tx: Tx, requests: IntakeRequest
     const choice = twin ? repeatOf(twin, asked, now) : await choose(deps, tx, asked, now);
     const { context } = choice.request;
     const request = { ...choice.request, context: fit(context), dedupKey: dedupKey(deps, choice.request) };
-    const overLimit = choice.duplicate ? null : await overLimitOf(deps, tx, request, { plans, now });
+    const overLimit = choice.duplicate ? null : await limits.over(request);
     const starts = !choice.duplicate && overLimit === null;
     const concurrencyGroup = starts ? deps.concurrencyGroupOf(request) : null;
     const plan = { ...choice, request, id, twin, overLimit, concurrencyGroup, owner: null, open: null };
@@ -106,20 +106,6 @@ async function planAll<Tx>(deps: IntakeDeps<Tx>, tx: Tx, requests: IntakeRequest
 function repeatOf(twin: Plan, request: IntakeRequest, now: number): Choice {
   const duplicate = twin.duplicate ?? { id: twin.id, status: 'running', triggeredAt: now };
   return { request, duplicate, coveredBy: [duplicate], covers: { ...twin.covers, keys: [] } };
-}
-
-/** As `overTenantLimit`, with the runs that this delivery starts in the same namespace, and with what all runs hold. */
-async function overLimitOf<Tx>(
-  { tenantLoad, isFull }: Pick<IntakeDeps<Tx>, 'tenantLoad' | 'isFull'>,
-  tx: Tx,
-  { pipeline }: RunRequest,
-  { plans, now }: { plans: readonly Plan[]; now: number },
-): Promise<string | null> {
-  if (isFull?.(limitedNamespace(pipeline.standing))) return NO_MEMORY;
-  const started = plans.filter(({ duplicate, overLimit }) => duplicate === null && overLimit === null);
-  const { namespace } = pipeline.standing;
-  const also = started.filter(({ request }) => request.pipeline.standing.namespace === namespace).length;
-  return overTenantLimit(tenantLoad, tx, pipeline, { now, also });
 }
 
 type Choosing<Tx> = Pick<IntakeDeps<Tx>, 'dedup' | 'findDuplicate' | 'findCovering'>;

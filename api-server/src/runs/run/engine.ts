@@ -14,7 +14,7 @@ import { createDailyBytes } from '../state/daily-bytes.ts';
 import { createPromptRoom } from '../state/prompt-room.ts';
 import { runDeadline } from './run-deadline.ts';
 import { runSequence, type RunOutcome } from './sequence.ts';
-import { createShares } from '../state/shares.ts';
+import { createShares, type Holding } from '../state/shares.ts';
 import { createAnswerRoom } from '../step/answer-room.ts';
 import type { StepDeps } from '../step/step.ts';
 import { createStartQueue } from './start-queue.ts';
@@ -46,8 +46,8 @@ type Cancelled = 'cancelled' | 'not_found' | 'ended';
 
 export interface Engine {
   begin(run: NewRun, state: 'running' | 'queued'): void;
-  /** Whether the runs of this process, or those of a namespace, hold so much memory that it takes no further ones; null for the operator. */
-  isFull(namespace: string | null): boolean;
+  /** Whether the runs of this process, or those of a namespace, hold so much memory, with what is about to begin, that it takes no further ones; null for the operator. */
+  isFull(namespace: string | null, also?: Holding): boolean;
   /** Resumes the runs that an earlier process left; resolves with their number once all have started. */
   resume(): Promise<number>;
   /** Takes up runs that were stored before; one that this process still has goes first. */
@@ -223,8 +223,10 @@ export function createEngine(deps: EngineDeps): Engine {
         void hold(run, executeSoon);
       }
     },
-    isFull: (namespace) =>
-      memory.all() + deps.hub.chars() > MAX_HELD_BYTES || memory.isFull(namespace) || answers.isFull(namespace),
+    isFull: (namespace, also) =>
+      memory.all() + (also?.all ?? 0) + deps.hub.chars() > MAX_HELD_BYTES ||
+      memory.isFull(namespace, also) ||
+      answers.isFull(namespace),
     resume: async () => {
       const found = await deps.readInterrupted();
       await takeUp.takeUpAll(found);

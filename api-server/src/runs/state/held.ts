@@ -78,11 +78,13 @@ function held<T extends object>(whole: T, keys: readonly (keyof T)[], json: stri
 
 const sizes = new WeakMap<TriggerContext, number>();
 
+const heldJson = ({ labels, annotations, metadata }: TriggerContext): string =>
+  JSON.stringify({ labels, annotations, metadata });
+
 /** The context as a run holds it. Nothing that a run does needs the delivery as it came. */
 export function heldContext(context: TriggerContext): TriggerContext {
   if (sizes.has(context)) return context;
-  const { labels, annotations, metadata } = context;
-  const json = JSON.stringify({ labels, annotations, metadata });
+  const json = heldJson(context);
   const lean = held({ ...context, raw: null }, ['labels', 'annotations', 'metadata'], json);
   sizes.set(lean, json.length);
   return lean;
@@ -93,6 +95,9 @@ const RUN_BYTES = 24 * 1024;
 
 /** What a run counts for in the bound of all. */
 export const heldBytes = (context: TriggerContext): number => RUN_BYTES + (sizes.get(context) ?? 0);
+
+/** The same before its context is held. */
+export const bytesToHold = (context: TriggerContext): number => RUN_BYTES + heldJson(context).length;
 
 const viewChars = new WeakMap<StepView, number>();
 

@@ -1,13 +1,21 @@
 import type { ActiveRun } from './active-run.ts';
 import { topOf } from './workers.ts';
 
+/** Bytes that are not counted yet: of all runs, and of those of one namespace. */
+export interface Holding {
+  all: number;
+  own: number;
+}
+
+const NOTHING: Holding = { all: 0, own: 0 };
+
 /** What runs hold of one kind of memory, by the run that no other one started and by namespace. */
 export interface Shares {
   /** Whether there is room for so much more of this run. */
   fits(run: ActiveRun, size: number): boolean;
   add(run: ActiveRun, size: number): void;
-  /** Whether a further run of a namespace, or of the operator, may find no room. */
-  isFull(namespace: string | null): boolean;
+  /** Whether a further run of a namespace, or of the operator, may find no room once `also` is counted. */
+  isFull(namespace: string | null, also?: Holding): boolean;
   all(): number;
 }
 
@@ -43,7 +51,10 @@ export function createShares(ofRun: number, ofOperator = ofRun): Shares {
       if (now === 0) ofNamespaces.delete(namespace);
       else ofNamespaces.set(namespace, now);
     },
-    isFull: (namespace) => theirs(namespace) + ofRun > RUNS_OF_ALL * ofRun - all,
+    isFull: (namespace, also = NOTHING) => {
+      const own = namespace === null ? 0 : theirs(namespace) + also.own;
+      return own + ofRun > RUNS_OF_ALL * ofRun - all - also.all;
+    },
     all: () => all,
   };
 }
