@@ -120,7 +120,8 @@ function fatesOf({ parsed, decided }: Account): AlertFate[] {
     // Contexts are fewer than alerts where one stands for the group.
     const context = contexts[Math.min(index, contexts.length - 1)] as TriggerContext;
     const { one, at } = places.get(context) as { one: Decided; at: number };
-    const isIts = share ? context === one.context : alerts.length === contexts.length;
+    // The run has it with its fields cut.
+    const isIts = share ? context.fingerprint === one.context.fingerprint : alerts.length === contexts.length;
     const labels = within(alert.labels, left);
     left -= JSON.stringify(labels).length;
     const earlier = share ? (one.coveredBy[at]?.id ?? null) : null;
