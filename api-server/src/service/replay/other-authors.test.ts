@@ -20,7 +20,9 @@ function load(name: string, text: string, standing = UNRESTRICTED): void {
 const actor = { name: 'ada', kind: 'token', role: 'operator', requestId: null } as const;
 const named = (name: string) => LOOK.replace('name: checkout', `name: ${name}`);
 
+const THEIRS = { ...UNRESTRICTED, namespace: 'shop', admitted: false };
 test.each([
+  ['whose pipeline is of another author now', () => load('checkout', LOOK, THEIRS)],
   ['whose pipeline was removed', () => site.world.pipelines.delete('checkout')],
   ['that was renamed', () => load('checkout', LOOK.replace('name: look', 'name: looks'))],
 ])('a step of a golden set %s is not judged by the step of another author', async (_, change) => {
@@ -29,7 +31,7 @@ test.each([
   await site.send('POST', `/golden-sets/${set}/members`, { body: { run_id: run.id, step_name: 'look' } });
   const replay = () =>
     site.services.replays.beginOnSet(set, { candidate: {} }, { key: null, actor, signal: AbortSignal.timeout(60_000) });
-  load('theirs', named('theirs'), { ...UNRESTRICTED, namespace: 'shop', admitted: false });
+  load('theirs', named('theirs'), THEIRS);
   change();
   await expect(replay()).rejects.toThrow('no definition of step "look" is known');
   load('ours', named('ours'));

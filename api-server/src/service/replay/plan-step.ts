@@ -1,4 +1,4 @@
-import { limitedNamespace, promptHash } from '@signalbox/crds';
+import { limitedNamespace, type Pipeline, promptHash } from '@signalbox/crds';
 import type { ReplayConfig } from '../../config/config.ts';
 import type { LoadedPipeline, Snapshot } from '../../definitions/snapshot.ts';
 import {
@@ -20,8 +20,8 @@ import type {
 } from '../../runs/state/replay.ts';
 import { executionsById, type LabelledExecution } from '../../store/aggregates/replay-samples.ts';
 import type { Database } from '../../store/db/database.ts';
+import { runDefinition } from '../../store/tables/definitions.ts';
 import { namespaceOfRun } from '../../store/tables/replicas/tenant-load.ts';
-import { readRecorded } from '../../store/tables/replay/recorded-runs.ts';
 import type { LaunchKey } from '../../store/tables/replay/replays.ts';
 import { notReplayed } from './not-replayed.ts';
 import { badField } from './refusals.ts';
@@ -125,13 +125,14 @@ async function definitionOf(
 ) {
   const { db } = deps.database;
   const [newest] = executions;
-  const recorded = base === 'recorded' && newest ? await readRecorded(db, newest) : null;
-  if (recorded) return { pipeline: recorded.pipeline, namespace: await namespaceOfRun(db, recorded.run.id) };
+  const recorded = base === 'recorded' && newest ? await runDefinition(db, newest.runId) : null;
+  if (newest && recorded)
+    return { pipeline: recorded as unknown as Pipeline, namespace: await namespaceOfRun(db, newest.runId) };
   const loaded = await loadedWith(deps, stepName, executions);
   return loaded && { pipeline: loaded.config, namespace: limitedNamespace(loaded.standing) };
 }
 
-/** Of a pipeline that ran it, else of the same namespace: a step of this name that somebody else wrote is another step. */
+/** Of the author whose pipeline ran it, else of the same namespace: a step of this name that somebody else wrote is another step. */
 async function loadedWith(
   { database: { db }, definitions }: PlanDeps,
   stepName: string,
@@ -139,9 +140,11 @@ async function loadedWith(
 ) {
   const { pipelines, byName } = definitions();
   const having = ({ config }: LoadedPipeline) => stepNamed(config.steps, stepName) !== null;
-  const own = executions.flatMap(({ pipelineName }) => byName.get(pipelineName) ?? []).find(having);
+  for (const { pipelineName, runId } of executions) {
+    const own = byName.get(pipelineName);
+    if (own && having(own) && limitedNamespace(own.standing) === (await namespaceOfRun(db, runId))) return own;
+  }
   const [newest] = executions;
-  if (own) return own;
   // Where every execution is gone, there is none to replay.
   if (!newest) return pipelines.find(having);
   const namespace = await namespaceOfRun(db, newest.runId);
