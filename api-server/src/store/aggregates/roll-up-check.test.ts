@@ -72,6 +72,14 @@ test('a metric in which names had no room is not compared', async () => {
   expect(behind?.map(({ metric }) => metric)).toContain('pipeline_steps_total');
 });
 
+test('a step that is named as what had no room hides no row that was not counted', async () => {
+  const id = await store.addRun(1);
+  for (const name of ['other', 'look', 'conclude']) await store.addStep(id, name);
+  await rollUp('other', 'look');
+  const behind = await checkRollUps(store.database.db);
+  expect(behind?.map(({ labels }) => labels[1])).toEqual(['conclude', 'conclude', 'conclude']);
+});
+
 test('sums of an hour that are behind their rows are named', async () => {
   const id = await store.addRun(1);
   await store.addStep(id, 'each/0');

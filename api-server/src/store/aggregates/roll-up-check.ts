@@ -24,8 +24,6 @@ export async function checkRollUps(db: Kysely<Tables>, most: Partial<typeof MOST
   const counted = (await Promise.all([countRuns(db), countSteps(db), countTokens(db)])).flat();
   const stored = summed((await readCounters(db)).map(comparable));
   const rolledUp = new Map(stored.map((counter) => [keyOf(counter), counter.value]));
-  /** Names that had no room count as `other` there. */
-  const bounded = new Set(stored.filter(({ labels }) => labels.includes('other')).map(({ metric }) => metric));
   const behind = counted
     .map(({ metric, labels, value }) => ({
       metric,
@@ -33,8 +31,25 @@ export async function checkRollUps(db: Kysely<Tables>, most: Partial<typeof MOST
       counted: value,
       rolledUp: rolledUp.get(keyOf({ metric, labels })) ?? 0,
     }))
-    .filter((entry) => entry.rolledUp < entry.counted && !bounded.has(entry.metric));
-  return [...behind, ...(await checkHourly(db)), ...(await checkPacked(db))];
+    .filter((entry) => entry.rolledUp < entry.counted);
+  const others = countedAsOther(stored, counted);
+  const lacking = Map.groupBy(behind, ({ metric }) => metric);
+  const unexplained = [...lacking].flatMap(([metric, entries]) => {
+    const sum = entries.reduce((all, entry) => all + entry.counted - entry.rolledUp, 0);
+    return sum > (others.get(metric) ?? 0) ? entries : [];
+  });
+  return [...unexplained, ...(await checkHourly(db)), ...(await checkPacked(db))];
+}
+
+/** By metric, what stands under `other` beyond the rows that are named so: names that had no room count there. */
+function countedAsOther(stored: readonly Counter[], counted: readonly Counter[]): Map<string, number> {
+  const named = new Map(counted.map((counter) => [keyOf(counter), counter.value]));
+  const others = new Map<string, number>();
+  for (const counter of stored.filter(({ labels }) => labels.includes('other'))) {
+    const beyond = Math.max(0, counter.value - (named.get(keyOf(counter)) ?? 0));
+    others.set(counter.metric, (others.get(counter.metric) ?? 0) + beyond);
+  }
+  return others;
 }
 
 async function hasMoreThan(db: Kysely<Tables>, table: keyof typeof MOST, rows: number): Promise<boolean> {
