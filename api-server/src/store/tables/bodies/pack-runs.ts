@@ -6,7 +6,7 @@ import { headOf, isUnreadable, leftOf, pack, type StepText, TEXTS } from '../../
 import type { StepRow } from '../../db/rows/step-row.ts';
 import type { RunRow, Tables } from '../../db/schema.ts';
 import type { ReadDeclared } from '../results/declared.ts';
-import { readResults } from '../results/results.ts';
+import { resultsToKeep } from '../results/results.ts';
 
 /** Characters of the texts of a run's steps; more of them would hold the event loop and stay where they are. */
 const MAX_TEXTS = 4 * 1024 * 1024;
@@ -65,7 +65,7 @@ async function packAll(
   { readDeclared }: PackContext,
 ): Promise<PackedRun[]> {
   const ids = ended.map(({ id }) => id);
-  const results = await readResults(db, ended.map(camelCase), readDeclared);
+  const results = await resultsToKeep(db, ended.map(camelCase), readDeclared);
   const heads = await headsOf(db, ended);
   const sizes = await sizesOf(db, ids);
   const packed: PackedRun[] = [];

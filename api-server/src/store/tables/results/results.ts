@@ -9,11 +9,53 @@ import type { ReadDeclared } from './declared.ts';
 const MAX_CONCLUSION = 300;
 /** A longer output or report is not read. */
 const MAX_READ = 16_384;
+/** Answers of a run that are looked at, the last ones. */
+const MAX_ANSWERS = 20;
+/** Bytes of outputs and reports that are read at once: the last ones of each run come first. */
+const MAX_BYTES = 2 * 1024 * 1024;
+
+const bytesOf = (column: 'output' | 'trust_report') =>
+  sql<number>`case when octet_length(${sql.ref(column)}) <= ${sql.lit(MAX_READ)}
+    then octet_length(${sql.ref(column)}) else 0 end`;
 
 const bounded = (column: 'output' | 'trust_report') =>
-  sql<string | null>`case when length(${sql.ref(column)}) <= ${sql.lit(MAX_READ)} then ${sql.ref(column)} end`.as(
-    column,
-  );
+  sql<string | null>`case when last.bytes <= ${sql.lit(MAX_BYTES)}
+    and octet_length(step_executions.${sql.ref(column)}) <= ${sql.lit(MAX_READ)}
+    then step_executions.${sql.ref(column)} end`.as(column);
+
+/** Runs of which all answers that are looked at fit into those bytes. */
+const RUNS_THAT_FIT = Math.floor(MAX_BYTES / (MAX_ANSWERS * 2 * MAX_READ));
+
+/** The last answers of agents, with the bytes that are read up to them. A window over texts would copy them: each has only numbers. */
+const lastAnswers = (db: Kysely<Tables>, ids: readonly string[]) =>
+  db
+    .with(
+      (cte) => cte('answer').materialized(),
+      (from) =>
+        from
+          .selectFrom(
+            from
+              .selectFrom('step_executions')
+              .select('id')
+              .select(
+                sql<number>`row_number() over (partition by run_id order by step_index desc, completed_at desc)`.as(
+                  'nth',
+                ),
+              )
+              .where('run_id', 'in', ids)
+              .where('executor', 'in', ['gateway', 'external'])
+              // A fan-out may have hundreds of branches; what it found stands in the steps after it.
+              .where('kind', 'in', ['step', 'branch'])
+              .where('summary', 'is not', null)
+              .as('ranked'),
+          )
+          .innerJoin('step_executions', 'step_executions.id', 'ranked.id')
+          .select(['step_executions.id', 'nth'])
+          .select(sql<number>`${bytesOf('output')} + ${bytesOf('trust_report')}`.as('held'))
+          .where('nth', '<=', MAX_ANSWERS),
+    )
+    .selectFrom('answer')
+    .select(['answer.id', sql<number>`sum(held) over (order by nth, answer.id)`.as('bytes')]);
 
 const gateOf = (report: string | null): Pick<TrustReport, 'trust' | 'threshold'> =>
   report === null ? { trust: null, threshold: null } : (JSON.parse(report) as TrustReport);
@@ -34,7 +76,7 @@ export async function resultsOf(
 }
 
 /** The results of runs whose texts were not packed when they were read, out of their steps. */
-export async function readResults(
+async function readResults(
   db: Kysely<Tables>,
   runs: readonly Pick<Run, 'id' | 'definitionHash'>[],
   readDeclared: ReadDeclared,
@@ -43,7 +85,8 @@ export async function readResults(
   const hashes = new Map(runs.map(({ id, definitionHash }) => [id, definitionHash]));
   const declared = await readDeclared(db, [...hashes.values()]);
   const rows = await db
-    .selectFrom('step_executions')
+    .selectFrom(lastAnswers(db, [...hashes.keys()]).as('last'))
+    .innerJoin('step_executions', 'step_executions.id', 'last.id')
     .select(['run_id', 'step_name'])
     .select([
       sql<string>`case when length(summary) > ${sql.lit(MAX_CONCLUSION)}
@@ -51,11 +94,6 @@ export async function readResults(
       bounded('output'),
       bounded('trust_report'),
     ])
-    .where('run_id', 'in', [...hashes.keys()])
-    .where('executor', 'in', ['gateway', 'external'])
-    // A fan-out may have hundreds of branches; what it found stands in the steps after it.
-    .where('kind', 'in', ['step', 'branch'])
-    .where('summary', 'is not', null)
     .orderBy('step_index')
     .orderBy('completed_at')
     .execute();
@@ -73,6 +111,19 @@ export async function readResults(
     const { trust, threshold } = gateOf(report);
     results.set(id, { stepName, conclusion, actions, trust, threshold });
   }
+  return results;
+}
+
+/** The same, a few runs at a time: what other runs hold changes nothing. */
+export async function resultsToKeep(
+  db: Kysely<Tables>,
+  runs: readonly Pick<Run, 'id' | 'definitionHash'>[],
+  readDeclared: ReadDeclared,
+): Promise<Map<string, RunResult>> {
+  const results = new Map<string, RunResult>();
+  for (let at = 0; at < runs.length; at += RUNS_THAT_FIT)
+    for (const [id, result] of await readResults(db, runs.slice(at, at + RUNS_THAT_FIT), readDeclared))
+      results.set(id, result);
   return results;
 }
 
