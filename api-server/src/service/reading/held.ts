@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** How long a client that takes its answer slowly keeps others waiting; what it has not taken has a bound of its own. */
-const TAKE_MS = 10_000;
+const TAKE_MS = 1_000;
 
 /** What a request holds until its client has taken the answer. */
 export interface Held {
@@ -32,9 +32,11 @@ export function createHeld(): Held {
   };
 }
 
-const holding = new AsyncLocalStorage<Held>();
+const holding = new AsyncLocalStorage<Held | undefined>();
 
 /** Does this, and what follows from it, for a request. */
 export const holdingFor = <T>(held: Held, work: () => T): T => holding.run(held, work);
+/** The same for none: what is read has room only as long as this takes. */
+export const heldByNone = <T>(work: () => T): T => holding.run(undefined, work);
 /** Of the request that something is done for; undefined where it is done for none. */
 export const heldNow = (): Held | undefined => holding.getStore();

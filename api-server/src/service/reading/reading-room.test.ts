@@ -19,7 +19,7 @@ function site(limits = LIMITS) {
       () => 'read',
       (error: Error) => error.message,
     );
-    return { done, taken: held.taken };
+    return { done, taken: held.taken, sent: held.sent };
   };
   return { reading, begun, ask };
 }
@@ -70,4 +70,20 @@ test('a request that was answered or left meanwhile holds nothing, nor does a re
   await reading(9 * MIB, async () => {});
   await ask('c', 9).done;
   expect(begun).toEqual(['a 9', 'c 9']);
+});
+
+test('a client that does not take its answer keeps another token waiting for a second', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { ask, begun } = site({ ...LIMITS, waitMs: 60_000 });
+  const first = ask('a', 16);
+  const more = ask('a', 16);
+  ask('b', 16);
+  await first.done;
+  first.sent();
+  await vi.advanceTimersByTimeAsync(1_000);
+  await settle();
+  more.sent();
+  await vi.advanceTimersByTimeAsync(1_000);
+  await settle();
+  expect(begun).toEqual(['a 16', 'a 16', 'b 16']);
 });

@@ -4,6 +4,8 @@ import { beginRerun } from '../../runs/fixtures/begin-rerun.ts';
 import { createWorld, type Ended, sure, type World, type WorldOptions } from '../../runs/fixtures/engine.ts';
 import { ANYBODY } from '../approvals/anybody.fixture.ts';
 import type { ApproverRules } from '../approvals/approvers.ts';
+import { createHeld, holdingFor } from '../reading/held.ts';
+import { createReadingRoom, type Reading } from '../reading/reading-room.ts';
 import { rerun } from './rerun.ts';
 
 let world: World;
@@ -43,7 +45,14 @@ async function answered(names: readonly string[]): Promise<Ended> {
   return world.ended(id);
 }
 
-async function again(id: string, by: string): Promise<Ended> {
+const ROOMY: Reading = (_bytes, read) => read();
+
+interface Given {
+  reading?: Reading;
+  fromStep?: string | null;
+}
+
+async function again(id: string, by: string, { reading = ROOMY, fromStep = 'act' }: Given = {}): Promise<Ended> {
   let begun = '';
   const started = await rerun(
     {
@@ -58,8 +67,9 @@ async function again(id: string, by: string): Promise<Ended> {
         return [verdict];
       },
       now: Date.now,
+      reading,
     },
-    { id, fromStep: 'act', actor: person(by) },
+    { id, fromStep, actor: person(by) },
   );
   return world.ended(started.run_id);
 }
@@ -162,4 +172,27 @@ test('an approval that is not stored any more is none', async () => {
   await expect(again(run.id, 'bea')).rejects.toMatchObject({
     message: 'step "approve" asks people and no approval is stored; rerun from it or from a step before it',
   });
+});
+
+test('a rerun from a step has room for what it reads until the run is started, one from the start reads no step', async () => {
+  await make(ACT.replace('act', 'look'));
+  const { run } = await world.run('p');
+  const room = createReadingRoom({ bytes: 1, maxWaiting: 9, waitMs: 60_000 });
+  const asked: number[] = [];
+  const reading: Reading = (bytes, read) => {
+    asked.push(bytes);
+    return room(bytes, read);
+  };
+  // As one request for many runs does.
+  await holdingFor(createHeld(), async () => {
+    for (const _ of [1, 2]) expect((await again(run.id, 'ada', { reading })).run.status).toBe('completed');
+  });
+  expect(asked).toHaveLength(2);
+  expect(asked[0]).toBeGreaterThan(2 * 1024);
+  await world.database.write(({ db }) =>
+    db.updateTable('step_executions').set({ output: '{' }).where('run_id', '=', run.id).execute(),
+  );
+  await expect(again(run.id, 'ada')).rejects.toThrow(SyntaxError);
+  expect((await again(run.id, 'ada', { reading, fromStep: null })).run.status).toBe('completed');
+  expect(asked).toHaveLength(2);
 });

@@ -5,7 +5,8 @@ import type { TriggerContext } from '../../runs/state/model.ts';
 import type { RunRequest } from '../../runs/state/new-run.ts';
 import type { Database, Tx } from '../../store/db/database.ts';
 import { namespaceOfRun } from '../../store/tables/replicas/tenant-load.ts';
-import { runDetail } from '../../store/tables/run-detail.ts';
+import { executedSteps, runStart } from '../../store/tables/run-start.ts';
+import { bytesOfRuns } from '../../store/tables/bodies/text-sizes.ts';
 import { findApprovals } from '../../store/tables/approvals.ts';
 import { askedBelow } from '../../store/tables/sub-runs/asked-below.ts';
 import type { Decided } from '../../triggers/coverage.ts';
@@ -15,6 +16,8 @@ import type { Approvals } from '../approvals/approvals.ts';
 import { recordIn } from '../audit/record.ts';
 import { AtCapacity } from '../deliveries/at-capacity.ts';
 import { unknownId } from '../fields.ts';
+import { heldByNone } from '../reading/held.ts';
+import type { Reading } from '../reading/reading-room.ts';
 import type { RerunStarted } from '../views/run.ts';
 import { judgeApprovals } from './judge-approvals.ts';
 
@@ -28,6 +31,7 @@ export interface RerunDeps {
     alongside: (tx: Tx, decided: Decided[]) => Promise<void>,
   ): Promise<Verdict[]>;
   now(): number;
+  reading: Reading;
 }
 
 interface Asked {
@@ -37,8 +41,17 @@ interface Asked {
   actor: Actor;
 }
 
-/** Reads the original run, plans the rerun, and passes the new run to intake like any other (Orchestration 4.1). */
-export async function rerun(deps: RerunDeps, { id, fromStep, actor }: Asked): Promise<RerunStarted> {
+/**
+ * Reads the original run, plans the rerun, and passes the new run to intake like any other (Orchestration 4.1). What it reads of steps
+ * has room until the run is started, not until the answer is taken: one request may rerun many.
+ */
+export async function rerun(deps: RerunDeps, asked: Asked): Promise<RerunStarted> {
+  if (asked.fromStep === null) return startAgain(deps, asked);
+  const bytes = await bytesOfRuns(deps.database.db, [asked.id]);
+  return heldByNone(() => deps.reading(bytes, () => startAgain(deps, asked)));
+}
+
+async function startAgain(deps: RerunDeps, { id, fromStep, actor }: Asked): Promise<RerunStarted> {
   const original = await readOriginal(deps, id, fromStep !== null);
   const plan = planRerun(deps.definitions(), original, fromStep);
   if (plan.kind !== 'ready') throw refusal(plan);
@@ -98,11 +111,12 @@ async function approvedIds(
 }
 
 async function readOriginal({ database: { db } }: RerunDeps, id: string, isPartial: boolean): Promise<Original> {
-  const detail = await runDetail(db, id, { raw: true });
-  if (!detail) throw unknownId('run');
+  const found = await runStart(db, id);
+  if (!found) throw unknownId('run');
   // Its pipeline would run for real, and its steps with effects with it.
-  if (detail.replay) throw new AppError('conflict', 'the run is a replay; launch another replay instead');
-  const { run, steps, context, raw } = detail;
+  if (found.isReplay) throw new AppError('conflict', 'the run is a replay; launch another replay instead');
+  const { run, context, raw } = found;
+  const steps = isPartial ? await executedSteps(db, id) : [];
   return {
     id,
     status: run.status,

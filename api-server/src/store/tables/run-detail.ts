@@ -1,4 +1,3 @@
-import { createRest } from '@signalbox/crds/process/rest';
 import type { Kysely } from 'kysely';
 import type { Attention } from '../../runs/state/attention.ts';
 import type { Run, StepExecution } from '../../runs/state/model.ts';
@@ -9,11 +8,11 @@ import { feedbackOfRun, type RunFeedback, type StepFeedback } from './feedback.t
 import { replayOf } from './replay/replays.ts';
 import { currentSteps } from './list-runs.ts';
 import { type ListedNotification, listNotifications } from './notification-list.ts';
-import { contextOf, deliveryOf, withTexts } from './bodies/run-bodies.ts';
+import { contextOf, deliveryOf } from './bodies/run-bodies.ts';
 import { isWhole } from './retention/remove-large.ts';
 import { LIST_COLUMNS, RUN_COLUMNS, toRun } from './run-row.ts';
 import type { Tables } from '../db/schema.ts';
-import { toStep } from '../db/rows/step-row.ts';
+import { executedSteps } from './run-start.ts';
 import { spentBelow, type SpentBelow } from './sub-runs/spent.ts';
 import { asWaiting, waitingChildren } from './sub-runs/waiting-children.ts';
 
@@ -52,14 +51,8 @@ export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: 
     .where(isWhole('runs.id'))
     .executeTakeFirst();
   if (!row) return null;
-  const [steps, marks, children, reruns, current, notifications] = await Promise.all([
-    db
-      .selectFrom('step_executions')
-      .selectAll()
-      .where('run_id', '=', id)
-      .orderBy('step_index')
-      .orderBy('started_at')
-      .execute(),
+  const [executed, marks, children, reruns, current, notifications] = await Promise.all([
+    executedSteps(db, id),
     feedbackOfRun(db, id),
     db.selectFrom('runs').select(LIST_COLUMNS).where('parent_run_id', '=', id).orderBy('seq').execute(),
     db
@@ -72,12 +65,6 @@ export async function runDetail(db: Kysely<Tables>, id: string, include: { raw: 
     currentSteps(db, [row]),
     listNotifications(db, { run: id }, MAX_NOTIFICATIONS),
   ]);
-  const executed: StepExecution[] = [];
-  const rest = createRest();
-  for (const step of await withTexts(db, steps)) {
-    await rest();
-    executed.push(toStep(step));
-  }
   const waiting = await waitingChildren(db, [row, ...children]);
   return {
     run: live(toRun(asWaiting(row, waiting), current.get(id) ?? null), executed),
