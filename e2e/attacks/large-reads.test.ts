@@ -74,7 +74,20 @@ function fill(): void {
   const addStep = (run: string, name: string, changed: object) =>
     addOne({ id: `${run}/${name}`, run_id: run, step_name: name, status: 'completed', ...changed });
   db.exec('PRAGMA synchronous = OFF; BEGIN');
-  addRun({ id: LARGE, dedup_key: null });
+  const context = { source: 'generic', summary: 'Shop is slow', severity: null, fingerprint: null };
+  addRun({
+    id: LARGE,
+    dedup_key: null,
+    context: JSON.stringify({
+      ...context,
+      team: null,
+      pipeline: 'shop',
+      labels: {},
+      annotations: {},
+      metadata: {},
+      receivedAt: 1,
+    }),
+  });
   const output = JSON.stringify({ text: wordsOf(120_000) });
   const raw_response = JSON.stringify({ prompt: wordsOf(250_000) });
   for (let at = 0; at < STEPS; at++) addStep(LARGE, `step${at}`, { step_index: at, output, raw_response });
@@ -86,7 +99,7 @@ function fill(): void {
   for (let position = 0; position < SAMPLES; position++) {
     const run = idOf(100 + position);
     addRun({ id: run, dedup_key: null });
-    addStep(run, 'one', { output: long });
+    addStep(run, 'one', { output: long, agent: 'triage', primary_confidence: 0.9 });
     const source = { step_id: `${run}/one`, source_run_id: run, outcome: 'correct', label_source: 'human' };
     insert('replay_samples', { run_id: BATCH, position, ...source, pinned: 0 });
   }
@@ -104,6 +117,11 @@ const tool = (name: string) => () =>
 test.each([
   ['a large run', () => get(`/runs/${LARGE}`)],
   ['explain_run of a large run', tool('explain_run')],
+  ['the queue of long answers to mark', () => get('/marking?limit=200')],
+  [
+    'a rerun of a large run',
+    () => call(`${service.url}/runs/${LARGE}/rerun`, { body: { from_step: 'one' }, timeoutMs: 60_000 }),
+  ],
   ['the report of a large batch', () => get(`/replays/${BATCH}/report`)],
 ] as const)(
   '%s, asked for thirty times at once, ends nothing and holds up nobody',
@@ -112,8 +130,8 @@ test.each([
     const probe = probeHealth(service.url);
     const statuses = await Promise.all(Array.from({ length: AT_ONCE }, async () => (await ask()).status));
     probe.stop();
-    expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
-    expect(statuses).toContain(200);
+    expect(statuses.filter((status) => ![200, 202, 503].includes(status))).toEqual([]);
+    expect(statuses.some((status) => status < 300)).toBe(true);
     expect(probe.slowest()).toBeLessThan(MAX_HEALTH_MS);
   },
 );

@@ -61,7 +61,7 @@ export interface ServiceParts
     DeliveriesDeps,
     Pick<KeptDeliveriesDeps, 'flushDeliveries'>,
     Omit<RunsDeps, 'record' | 'reading'>,
-    FeedbackDeps,
+    Omit<FeedbackDeps, 'reading'>,
     Omit<DefinitionsDeps, 'record'>,
     Omit<DefinitionWritesDeps, 'record'>,
     Omit<StatisticsDeps, 'database' | 'definitions'>,

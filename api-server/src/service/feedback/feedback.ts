@@ -4,7 +4,7 @@ import type { ModelLabel } from '../../runs/cost/model-label.ts';
 import { OUTCOMES, STAGES } from '../../runs/state/model.ts';
 import type { Database, Tx } from '../../store/db/database.ts';
 import { insertAudit } from '../../store/tables/audit.ts';
-import { unmarkedSteps } from '../../store/aggregates/unmarked-steps.ts';
+import { unmarkedSteps, withAnswers } from '../../store/aggregates/unmarked-steps.ts';
 import {
   anyMark,
   type FeedbackLookup,
@@ -21,6 +21,7 @@ import {
 import type { Actor } from '../actor.ts';
 import { auditEntry } from '../audit/record.ts';
 import { count, DefinitionName, line, note } from '../fields.ts';
+import type { Reading } from '../reading/reading-room.ts';
 import { component } from '../views/answer.ts';
 import { type RunFeedback, runFeedbackView, type StepFeedback, stepFeedbackView } from '../views/feedback.ts';
 import { type MarkingQueue, markingQueueView } from '../views/analytics/marking.ts';
@@ -50,6 +51,7 @@ export interface FeedbackDeps {
   now(): number;
   /** Bounds the models that marks of steps have series for, as the steps' own are. */
   modelLabel: ModelLabel;
+  reading: Reading;
 }
 
 /** Marks by people, and the results without a mark (Orchestration 2.3, 4.2). A second mark overwrites the first. */
@@ -65,11 +67,11 @@ export interface Feedback {
   ofStep(runId: string, stepName: string): Promise<StepFeedback | null>;
   /** Whether an export of marks has a line. */
   hasMarks(pipeline: string | undefined): Promise<boolean>;
-  /** Results without a mark, the newest run first. */
+  /** Results without a mark, the newest run first. Throws `unavailable` where too much is read at once. */
   unmarked(query: MarkingQuery, signal: AbortSignal): Promise<MarkingQueue>;
 }
 
-export function createFeedback({ database, now, modelLabel }: FeedbackDeps): Feedback {
+export function createFeedback({ database, now, modelLabel, reading }: FeedbackDeps): Feedback {
   const { db, write } = database;
   const marking = ({ feedback, before }: Marked, actor: Actor): Change => ({
     actor,
@@ -141,8 +143,11 @@ export function createFeedback({ database, now, modelLabel }: FeedbackDeps): Fee
       return mark && stepFeedbackView(mark);
     },
     hasMarks: (pipeline) => anyMark(db, pipeline),
-    unmarked: async ({ limit, ...filter }, signal) =>
-      markingQueueView(await unmarkedSteps(database.reader(signal), filter, limit)),
+    unmarked: async ({ limit, ...filter }, signal) => {
+      const from = database.reader(signal);
+      const { steps, bytes, more } = await unmarkedSteps(from, filter, limit);
+      return reading(bytes, async () => markingQueueView({ steps: await withAnswers(from, steps), more }));
+    },
   };
 }
 

@@ -32,11 +32,12 @@ export async function recordedChainRows(
 
 /** Longer answers are cut where they are read, so that no report grows with what agents said. */
 export const MOST_OUTPUT_BYTES = 16 * 1024;
-const OUTPUT = sql<string | null>`case when octet_length(step_executions.output) > ${sql.lit(MOST_OUTPUT_BYTES)}
-  then substr(step_executions.output, 1, ${sql.lit(MOST_OUTPUT_BYTES)}) || ${sql.lit(CUT)} else step_executions.output end`;
+export const cutColumn = (column: 'step_executions.output' | 'step_executions.summary') =>
+  sql<string | null>`case when octet_length(${sql.ref(column)}) > ${sql.lit(MOST_OUTPUT_BYTES)}
+    then substr(${sql.ref(column)}, 1, ${sql.lit(MOST_OUTPUT_BYTES)}) || ${sql.lit(CUT)} else ${sql.ref(column)} end`;
 
 /** A long summary is cut where it is read, so that no report grows with what senders wrote. */
-const RUN_SUMMARY = sql<string | null>`substr(runs.summary, 1, 300)`;
+export const RUN_SUMMARY = sql<string | null>`substr(runs.summary, 1, 300)`;
 
 /** What these rows hold in the report, in bytes; a packed answer counts as one that is cut. */
 const HELD = sql<
@@ -98,7 +99,7 @@ const rows = (db: Kysely<Tables>) =>
       'step_feedback.outcome as mark',
     ])
     .select([OUTCOME.as('outcome'), LABEL_SOURCE.as('label_source')])
-    .select([PARTS.as('parts'), RUN_SUMMARY.as('run_summary'), OUTPUT.as('output')]);
+    .select([PARTS.as('parts'), RUN_SUMMARY.as('run_summary'), cutColumn('step_executions.output').as('output')]);
 
 async function executionsOf(db: Kysely<Tables>, query: ReturnType<typeof rows>): Promise<Execution[]> {
   return (await withTexts(db, await query.execute(), MOST_OUTPUT_BYTES)).map(toExecution);
@@ -123,7 +124,7 @@ interface Row extends OwnUseRow {
   run_summary: string | null;
 }
 
-function outputOf(text: string | null): Record<string, unknown> | null {
+export function outputOf(text: string | null): Record<string, unknown> | null {
   if (text === null) return null;
   return text.endsWith(CUT) ? { cut: text } : (JSON.parse(text) as Record<string, unknown>);
 }

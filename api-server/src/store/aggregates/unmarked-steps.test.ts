@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openTestStore, runIdOf, type TestStore } from '../../web/fixtures/store.ts';
+import { newestRun } from '../tables/search/index-runs.ts';
+import { searchAll } from '../tables/search/search-job.ts';
 import { markRun, markStep } from '../tables/feedback.ts';
-import { unmarkedSteps, type UnmarkedFilter } from './unmarked-steps.ts';
+import { unmarkedSteps, type UnmarkedFilter, withAnswers } from './unmarked-steps.ts';
 import type { StepRow } from '../db/rows/step-row.ts';
 
 let store: TestStore;
@@ -13,6 +15,10 @@ afterEach(() => store.close());
 const waiting = async (filter: UnmarkedFilter = {}, limit = 50) => {
   const { steps, more } = await unmarkedSteps(store.database.db, filter, limit);
   return { names: steps.map((step) => `${step.pipelineName}/${step.stepName}`), more };
+};
+const answers = async () => {
+  const { db } = store.database;
+  return withAnswers(db, (await unmarkedSteps(db, {}, 10)).steps);
 };
 const mark = { outcome: 'correct', notes: null, submittedAt: 1, submittedBy: 'ada' } as const;
 
@@ -67,8 +73,7 @@ test('an answer comes with what is needed to judge it', async () => {
   const report = { trust: 0.4, threshold: 0.75, sentence: 'Not passed: 0.4 is below 0.75.' };
   const run = await store.addRun(1);
   await store.addStep(run, 'look', { trust_report: JSON.stringify(report) });
-  const { steps } = await unmarkedSteps(store.database.db, {}, 10);
-  expect(steps).toMatchObject([
+  expect(await answers()).toMatchObject([
     {
       runId: runIdOf(1),
       runSummary: 'Checkout is slow',
@@ -78,4 +83,24 @@ test('an answer comes with what is needed to judge it', async () => {
       trustReport: report,
     },
   ]);
+});
+
+test('a long answer is cut, and a report as long is not read, also where they are packed', async () => {
+  const { database } = store;
+  const long = 'x'.repeat(100_000);
+  const report = { trust: 0.4, threshold: 0.75, sentence: long };
+  await store.addStep(await store.addRun(1, { summary: long }), 'look', {
+    summary: long,
+    output: JSON.stringify({ action: long }),
+    trust_report: JSON.stringify(report),
+  });
+  const [plain] = await answers();
+  const { bytes } = await unmarkedSteps(database.db, {}, 10);
+  await searchAll({ database, upTo: await newestRun(database.db), log: { info: () => {}, warn: () => {} } });
+  const [row] = await database.db.selectFrom('step_executions').select(['output', 'trust_report']).execute();
+  expect(row).toEqual({ output: '', trust_report: '' });
+  expect((await answers())[0]).toEqual(plain);
+  expect(plain).toMatchObject({ trustReport: null, output: { cut: expect.stringMatching(/^{"action":"x{16373}…$/) } });
+  expect([plain?.runSummary?.length, plain?.summary?.length]).toEqual([300, 16_385]);
+  expect(bytes).toBeGreaterThan(3 * 16_384);
 });

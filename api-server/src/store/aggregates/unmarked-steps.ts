@@ -1,9 +1,11 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { camelCase } from '../../runs/state/key-case.ts';
 import type { Stage, TrustReport } from '../../runs/state/model.ts';
 import { isNoReplay } from '../db/rows/executions.ts';
 import type { Tables } from '../db/schema.ts';
+import { CUT } from '../db/bodies/packed-body.ts';
 import { withTexts } from '../tables/bodies/run-bodies.ts';
+import { cutColumn, MOST_OUTPUT_BYTES, outputOf, RUN_SUMMARY } from './replay-rows.ts';
 
 export interface UnmarkedFilter {
   pipeline?: string;
@@ -12,8 +14,9 @@ export interface UnmarkedFilter {
   stage?: Stage;
 }
 
-/** An answer without a mark, with what a person needs to judge it; `completedAt` in milliseconds. */
-export interface UnmarkedStep {
+/** An answer without a mark; `completedAt` in milliseconds. */
+export interface FoundStep {
+  id: string;
   runId: string;
   stepName: string;
   pipelineName: string;
@@ -22,14 +25,20 @@ export interface UnmarkedStep {
   source: string;
   agent: string;
   status: string;
-  trustReport: TrustReport | null;
-  summary: string | null;
-  output: unknown;
   completedAt: number;
 }
 
+/** With what a person needs to judge it. Long texts are cut, and a report longer than those is not read. */
+export interface UnmarkedStep extends FoundStep {
+  trustReport: TrustReport | null;
+  summary: string | null;
+  output: unknown;
+}
+
 export interface UnmarkedSteps {
-  steps: UnmarkedStep[];
+  steps: FoundStep[];
+  /** Of what `withAnswers` reads of them. */
+  bytes: number;
   /** Whether older ones wait beyond `limit`. */
   more: boolean;
 }
@@ -44,7 +53,10 @@ const JUDGED = ['completed', 'escalated', 'aborted', 'stopped'] as const;
  */
 export async function unmarkedSteps(db: Kysely<Tables>, filter: UnmarkedFilter, limit: number): Promise<UnmarkedSteps> {
   const { pipeline, stage, step } = filter;
-  let newest = db.selectFrom('runs').select(['id', 'seq', 'summary', 'source']).where(isNoReplay());
+  let newest = db
+    .selectFrom('runs')
+    .select(['id', 'seq', 'source', RUN_SUMMARY.as('run_summary')])
+    .where(isNoReplay());
   if (pipeline !== undefined) newest = newest.where('pipeline_name', '=', pipeline);
   if (stage !== undefined) newest = newest.where('stage', '=', stage);
   let query = db
@@ -74,29 +86,65 @@ export async function unmarkedSteps(db: Kysely<Tables>, filter: UnmarkedFilter, 
   if (step !== undefined) query = query.where('step.family', '=', step);
   const rows = await query
     .select([
+      'step.id',
       'step.run_id',
       'step.step_name',
       'step.pipeline_name',
       'step.stage',
-      'run.summary as run_summary',
+      'run.run_summary',
       'run.source',
       'step.agent',
       'step.status',
-      'step.trust_report',
-      'step.summary',
-      'step.output',
       'step.completed_at',
     ])
+    .select(HELD.as('held'))
     .orderBy('run.seq', 'desc')
     .orderBy('step.step_index')
     .orderBy('step.started_at')
     .orderBy('step.step_name')
     .limit(limit + 1)
     .execute();
-  return { steps: (await withTexts(db, rows.slice(0, limit))).map(toUnmarked), more: rows.length > limit };
+  const found = rows.slice(0, limit);
+  return {
+    steps: found.map(({ held: _, ...row }) => toFound(row)),
+    bytes: found.reduce((sum, { held }) => sum + Number(held), 0),
+    more: rows.length > limit,
+  };
+}
+
+/** Of a row, in bytes; a packed answer counts as one that is cut. */
+const HELD = sql<number | string>`1024 + coalesce(octet_length(step.trust_report), 0)
+  + coalesce(octet_length(step.summary), 0) + case when step.output is null then 0
+  when octet_length(step.output) between 1 and ${sql.lit(MOST_OUTPUT_BYTES)} then octet_length(step.output)
+  else ${sql.lit(MOST_OUTPUT_BYTES)} end`;
+
+const REPORT = sql<string | null>`case when octet_length(trust_report) <= ${sql.lit(MOST_OUTPUT_BYTES)}
+  then trust_report end`;
+
+/** The same steps with what was answered; those that are gone meanwhile are left out. */
+export async function withAnswers(db: Kysely<Tables>, steps: readonly FoundStep[]): Promise<UnmarkedStep[]> {
+  if (steps.length === 0) return [];
+  const rows = await db
+    .selectFrom('step_executions')
+    .select(['id', 'run_id', 'step_name', REPORT.as('trust_report')])
+    .select([cutColumn('step_executions.summary').as('summary'), cutColumn('step_executions.output').as('output')])
+    .where(
+      'id',
+      'in',
+      steps.map(({ id }) => id),
+    )
+    .execute();
+  const answers = new Map((await withTexts(db, rows, MOST_OUTPUT_BYTES)).map((row) => [row.id, row]));
+  return steps.flatMap((step) => {
+    const answer = answers.get(step.id);
+    if (!answer) return [];
+    const { summary, output, trust_report: report } = answer;
+    return [{ ...step, summary, output: outputOf(output), trustReport: reportOf(report) }];
+  });
 }
 
 interface Row {
+  id: string;
   run_id: string;
   step_name: string;
   pipeline_name: string;
@@ -105,19 +153,15 @@ interface Row {
   source: string;
   agent: string | null;
   status: string;
-  trust_report: string | null;
-  summary: string | null;
-  output: string | null;
   completed_at: number | null;
 }
 
-const json = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
+const reportOf = (text: string | null) =>
+  text === null || text.endsWith(CUT) ? null : (JSON.parse(text) as TrustReport | null);
 
-const toUnmarked = (row: Row): UnmarkedStep => ({
+const toFound = (row: Row): FoundStep => ({
   ...camelCase(row),
   stage: row.stage as Stage,
   agent: row.agent ?? '',
-  trustReport: json(row.trust_report) as TrustReport | null,
-  output: json(row.output),
   completedAt: row.completed_at ?? 0,
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { STAGES } from '../../../runs/state/model.ts';
-import type { UnmarkedStep, UnmarkedSteps } from '../../../store/aggregates/unmarked-steps.ts';
+import type { UnmarkedStep } from '../../../store/aggregates/unmarked-steps.ts';
 import { component, NullableNumber, NullableText, Time, viewOf } from '../answer.ts';
 
 /** An answer of an agent that has no label yet, with as much as one needs to judge it. */
@@ -19,7 +19,7 @@ export const UnmarkedLine = z
     /** Why it passed its gate or not. */
     sentence: NullableText,
     summary: NullableText,
-    /** What the agent said beside its summary. */
+    /** What the agent said beside its summary; `{"cut": "…"}` where it is longer than 16 KiB. */
     output: z.unknown(),
     completed_at: Time,
   })
@@ -54,9 +54,12 @@ export const MarkingQueue = component(
 );
 export type MarkingQueue = z.infer<typeof MarkingQueue>;
 
-export const markingQueueView = ({ steps, more }: UnmarkedSteps): MarkingQueue => ({ steps: steps.map(line), more });
+export const markingQueueView = ({ steps, more }: { steps: UnmarkedStep[]; more: boolean }): MarkingQueue => ({
+  steps: steps.map(line),
+  more,
+});
 
-const line = ({ trustReport, ...step }: UnmarkedStep): UnmarkedLine =>
+const line = ({ id: _, trustReport, ...step }: UnmarkedStep): UnmarkedLine =>
   viewOf(UnmarkedLine, step, {
     trust: trustReport?.trust ?? null,
     threshold: trustReport?.threshold ?? null,

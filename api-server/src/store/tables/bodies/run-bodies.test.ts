@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestStore, runIdOf, type TestStore } from '../../../web/fixtures/store.ts';
 import type { RunEvent } from '../../../runs/state/model.ts';
-import { unmarkedSteps } from '../../aggregates/unmarked-steps.ts';
+import { unmarkedSteps, withAnswers } from '../../aggregates/unmarked-steps.ts';
 import { bytesOfReport, MOST_OUTPUT_BYTES, recordedRows } from '../../aggregates/replay-rows.ts';
 import { createExports } from '../../../service/exports/exports.ts';
 import { appendEvents } from '../event-writes.ts';
@@ -122,7 +122,7 @@ async function seen() {
       db,
       ids.map((id) => `${id}/look`),
     ),
-    unmarked: await unmarkedSteps(db, {}, 10),
+    unmarked: await withAnswers(db, (await unmarkedSteps(db, {}, 10)).steps),
     exported: await exported(),
   };
 }
