@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AgentEvent,
   MAX_FRAME_BYTES,
@@ -40,6 +41,8 @@ interface Hosting {
 
 /** A run that a pod works on, with the answers it got: a request that is repeated on a new connection gets the same answer. */
 interface Hosted extends Hosting {
+  /** What it asked for and has no answer to. */
+  open: Set<Promise<unknown>>;
   use: CountedUse;
   answers: KeptAnswers;
   tools: HostedTools;
@@ -51,6 +54,8 @@ interface Hosted extends Hosting {
 type Method = (hosted: Hosted, params: unknown) => Promise<RpcReply> | RpcReply;
 const MAX_INVALID = 10;
 const OVER = 'the run is over';
+/** Models, tools and questions end at once when they are aborted. */
+const END_MS = 1000;
 
 /** Answers requests of pods for models and for tools of the gateway: only for runs of that agent, and under the tool policy. */
 export class AnswerPods {
@@ -72,20 +77,37 @@ export class AnswerPods {
     ]);
   }
 
-  /** While `work` goes on, pods of the job's agent may ask about this run. What it used is what was counted here. */
-  async during(hosting: Hosting, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
-    const { job, run, onTalk } = hosting;
+  /**
+   * While `work` goes on, pods of the job's agent may ask about this run; what is open then is aborted, and recorded. What it used is
+   * what was counted here.
+   */
+  async during({ job: asked, run, onTalk }: Hosting, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
+    const over = new AbortController();
+    const job = { ...asked, signal: AbortSignal.any([asked.signal, over.signal]) };
+    const open: Hosted['open'] = new Set();
     const use = new CountedUse(job.agent.config.limits, this.deps.maxIterations);
     const tools = new HostedTools(job, run, { ...this.deps, maxToolCalls: use.maxToolCalls });
     this.hosted.set(job.runId, {
-      ...hosting,
+      job,
+      run,
+      onTalk,
+      open,
       use,
       answers: new KeptAnswers(onTalk),
       tools,
       invalid: 0,
     });
+    const workAndEnd = async () => {
+      try {
+        return await work();
+      } finally {
+        over.abort(new RunAborted('cancelled', OVER));
+        run.slot?.close();
+        await allEnded(open);
+      }
+    };
     try {
-      return tools.putInto(use.putInto(await work()));
+      return tools.putInto(use.putInto(await workAndEnd()));
     } finally {
       this.hosted.delete(job.runId);
     }
@@ -193,10 +215,24 @@ function once<Params extends Asked>(
 }
 
 /** A request counts as held until its work is done, with the values of `input`, a text of JSON in it. */
-function holding<Result>({ onTalk }: Hosted, json: string, work: () => Promise<Result>, input = ''): Promise<Result> {
+function holding<Result>(
+  { onTalk, open }: Hosted,
+  json: string,
+  work: () => Promise<Result>,
+  input = '',
+): Promise<Result> {
   const chars = json.length + (valuesIn(json) + valuesIn(input)) * CHARS_OF_VALUE;
   onTalk(chars);
-  return work().finally(() => onTalk(-chars));
+  const done = work().finally(() => {
+    open.delete(done);
+    onTalk(-chars);
+  });
+  open.add(done);
+  return done;
+}
+
+async function allEnded(open: ReadonlySet<Promise<unknown>>): Promise<void> {
+  if (open.size > 0) await Promise.race([Promise.allSettled(open), sleep(END_MS, null, { ref: false })]);
 }
 
 const answered = (result: unknown): RpcReply => ({ ok: true, result });

@@ -4,7 +4,7 @@ import { RunQueue } from '../runs/run-queue.ts';
 import { RunSlot } from '../runs/run-slot.ts';
 import type { RunEvent } from '../runs/run-event.ts';
 import type { RunOutcome } from '../runs/run-outcome.ts';
-import { outcomeOf, withRun, type World } from '../testing/hosted-run.ts';
+import { outcomeOf, untilAborted, withRun, type World } from '../testing/hosted-run.ts';
 
 let asks = 0;
 const call = (tool: string, input = '{}', server = 'k8s') => ({ ask: (asks += 1), call_id: 'c1', server, tool, input });
@@ -196,20 +196,28 @@ test.each([
   ),
 );
 
-test('while a question of a run is open, its pod asks models and tools only in a slot', async () => {
+function oneSlot() {
   const queue = new RunQueue({ maxConcurrentRuns: 1, maxQueuedRuns: 9, maxWaitingApprovals: 9 });
-  const { promise, resolve } = Promise.withResolvers<boolean>();
   const slotOf: NonNullable<Options>['slotOf'] = (run) => {
     const ticket = queue.enter(run.share, run.signal(), () => {});
     if (!ticket) throw new Error('the queue is full');
     return new RunSlot(queue, ticket, { share: run.share, signal: run.signal() });
   };
+  const takeByOther = () => queue.enter({ key: 'another', isBounded: false }, new AbortController().signal, () => {});
+  return { queue, slotOf, takeByOther };
+}
+
+const generate = () => ({ ask: (asks += 1), call: { prompt: [], tools: [] } });
+
+test('while a question of a run is open, its pod asks models and tools only in a slot', async () => {
+  const { queue, slotOf, takeByOther } = oneSlot();
+  const { promise, resolve } = Promise.withResolvers<boolean>();
   await withRun(
     async ({ ask, calls, reached, asked }) => {
       const open = ask('tool.request_approval', question('exec'));
       await expect.poll(() => asked).toHaveLength(1);
-      const other = queue.enter({ key: 'another', isBounded: false }, new AbortController().signal, () => {});
-      const turn = ask('model.generate', { ask: (asks += 1), call: { prompt: [], tools: [] } });
+      const other = takeByOther();
+      const turn = ask('model.generate', generate());
       const get = ask('tool.call', call('get'));
       await expect.poll(() => queue.queued()).toBe(1);
       expect([other?.position, calls, reached]).toEqual([0, [], []]);
@@ -222,4 +230,52 @@ test('while a question of a run is open, its pod asks models and tools only in a
     },
     { approved: promise, slotOf },
   );
+});
+
+test('what a pod has open when it ends the run is aborted, and its calls are in the trace', async () => {
+  const replies: Promise<unknown>[] = [];
+  const { told, trace } = await recordOf(async (world) => {
+    world.tool = (signal) => untilAborted(signal).catch(() => ({ kind: 'error', text: 'given up' }));
+    world.model = untilAborted;
+    replies.push(world.ask('tool.call', call('get')), world.ask('model.generate', generate()));
+    await expect.poll(() => [world.reached.length, world.calls.length]).toEqual([1, 1]);
+  });
+  expect(names(told)).toEqual(['tool_call']);
+  expect(trace).toMatchObject([{ type: 'tool_call', server: 'k8s', tool: 'get', result: 'given up', is_error: true }]);
+  expect(await Promise.all(replies)).toEqual(['cancelled', 'cancelled']);
+});
+
+test('a call that waits for a slot when its pod ends the run is not made, and a question is given up', async () => {
+  const { queue, slotOf, takeByOther } = oneSlot();
+  const { promise: approved } = Promise.withResolvers<boolean>();
+  const replies: Promise<unknown>[] = [];
+  let reached: string[] = [];
+  let other: ReturnType<typeof takeByOther> = null;
+  const work = async (world: World) => {
+    ({ reached } = world);
+    replies.push(world.ask('tool.request_approval', question('exec')));
+    await expect.poll(() => world.asked).toHaveLength(1);
+    other = takeByOther();
+    replies.push(world.ask('tool.call', call('get')));
+    await expect.poll(() => queue.queued()).toBe(1);
+  };
+  const { told, trace } = await recordOf(work, { approved, slotOf });
+  expect([queue.queued(), queue.waitingApprovals()]).toEqual([0, 0]);
+  (other as ReturnType<typeof takeByOther>)?.release();
+  expect(await Promise.all(replies)).toEqual(['cancelled', 'cancelled']);
+  expect([queue.active(), reached, names(told), trace]).toEqual([0, [], ['approval_requested'], []]);
+});
+
+test('a call whose decision comes after the end of the run is not made', async () => {
+  const decided = Promise.withResolvers<void>();
+  const replies: Promise<unknown>[] = [];
+  let reached: string[] = [];
+  const { told } = await recordOf((world) => {
+    ({ reached } = world);
+    world.policy = () => decided.promise;
+    replies.push(world.ask('tool.call', call('get')));
+    setImmediate(decided.resolve);
+    return Promise.resolve();
+  });
+  expect([await Promise.all(replies), reached, told]).toEqual([['cancelled'], [], []]);
 });

@@ -125,8 +125,9 @@ test('a run with several questions takes one place of those that wait for approv
   const second = (await running(queue)).duringApproval(other.wait);
   expect([queue.active(), queue.waitingApprovals()]).toEqual([0, 4]);
   for (const { resolve } of [...questions, other]) resolve('yes');
+  await Promise.all(all);
   first.end();
-  await Promise.all([...all, second]);
+  await second;
 });
 
 test('work of a run that is cancelled before it has a slot is not done', async () => {
@@ -144,4 +145,36 @@ test('work of a run that is cancelled before it has a slot is not done', async (
   first.end();
   second.end();
   expect([queue.active(), queue.queued()]).toEqual([0, 0]);
+});
+
+test('work that waits for a slot when the run ends is not done, and leaves the queue', async () => {
+  const queue = new RunQueue(LIMITS);
+  const first = await running(queue);
+  const question = decision();
+  const asked = first.duringApproval(question.wait);
+  const second = await running(queue);
+  const done: string[] = [];
+  const work = first.working(async () => void done.push('late'));
+  expect(queue.queued()).toBe(1);
+  first.end();
+  expect(queue.queued()).toBe(0);
+  await expect(work).rejects.toThrow('the run is over');
+  second.end();
+  question.resolve('yes');
+  await expect(asked).rejects.toThrow('the run is over');
+  expect([done, queue.active(), queue.queued(), queue.waitingApprovals()]).toEqual([[], 0, 0, 0]);
+});
+
+test('work of a run that ends when it gets its slot is not done', async () => {
+  const queue = new RunQueue(LIMITS);
+  const first = await running(queue);
+  const asked = first.duringApproval(decision().wait);
+  const second = await running(queue);
+  const done: string[] = [];
+  const work = first.working(async () => void done.push('late'));
+  second.end();
+  first.end();
+  await expect(work).rejects.toThrow('the run is over');
+  expect([done, queue.active()]).toEqual([[], 0]);
+  void asked;
 });

@@ -1,4 +1,5 @@
 import type { RunQueue, Ticket } from './run-queue.ts';
+import { RunAborted } from './run-outcome.ts';
 import type { Share } from './share.ts';
 
 /**
@@ -8,6 +9,7 @@ import type { Share } from './share.ts';
 export class RunSlot {
   private readonly queue: RunQueue;
   private readonly share: Share;
+  private readonly closing = new AbortController();
   private readonly signal: AbortSignal;
   private ticket: Ticket | null;
   private taking: Promise<void> | null = null;
@@ -16,13 +18,12 @@ export class RunSlot {
   private questions = 0;
   private works = 0;
   private wasGiven = false;
-  private ended = false;
 
   constructor(queue: RunQueue, ticket: Ticket, { share, signal }: { share: Share; signal: AbortSignal }) {
     this.queue = queue;
     this.ticket = ticket;
     this.share = share;
-    this.signal = signal;
+    this.signal = AbortSignal.any([signal, this.closing.signal]);
   }
 
   /** Resolves when the run has its first slot; rejects when the run's signal aborts before. */
@@ -37,7 +38,7 @@ export class RunSlot {
     return this.ticket ? 'active' : 'approval';
   }
 
-  /** Resolves with the decision once the run has a slot again. Rejects when the run's signal aborts. */
+  /** Resolves with the decision once the run has a slot again. Rejects when the run ends. */
   async duringApproval<Decision>(decide: () => Promise<Decision>): Promise<Decision> {
     const answered = this.queue.waitForApproval();
     this.questions += 1;
@@ -50,11 +51,12 @@ export class RunSlot {
     return decision;
   }
 
-  /** Does the work in a slot, which the run does not give back meanwhile. Rejects when the run's signal aborts before. */
+  /** Does the work in a slot, which the run does not give back meanwhile. Rejects when the run ends before. */
   async working<Result>(work: () => Promise<Result>): Promise<Result> {
     this.works += 1;
     try {
       await this.takeAgain();
+      this.signal.throwIfAborted();
       return await work();
     } finally {
       this.works -= 1;
@@ -62,8 +64,13 @@ export class RunSlot {
     }
   }
 
+  /** What waits for the slot gets none any more; what goes on keeps it. */
+  close(): void {
+    this.closing.abort(new RunAborted('cancelled', 'the run is over'));
+  }
+
   end(): void {
-    this.ended = true;
+    this.close();
     this.wake();
     this.giveBack();
   }
@@ -96,6 +103,8 @@ export class RunSlot {
     const ticket = this.queue.enterFirst(this.share, this.signal);
     await ticket.ready;
     this.ticket = ticket;
-    if (this.ended) this.giveBack();
+    if (!this.signal.aborted) return;
+    this.giveBack();
+    this.signal.throwIfAborted();
   }
 }

@@ -42,9 +42,11 @@ export interface World {
   /** Characters that the gateway holds for the run now. */
   held: () => number;
   /** What a model answers with; each answer uses 10 tokens. */
-  model: () => Promise<Generated>;
+  model: (signal: AbortSignal) => Promise<Generated>;
   /** What a tool answers with. */
-  tool: () => Promise<ToolOutcome>;
+  tool: (signal: AbortSignal) => Promise<ToolOutcome>;
+  /** What the policy waits for before it decides. */
+  policy: () => Promise<void>;
 }
 
 interface RunOptions {
@@ -71,7 +73,15 @@ const ANSWERED: RunOutcome = { ok: true, result: AgentRunResult.parse(said) };
 /** A gateway's side of one run of agent `far` that lists `k8s`, while a pod says whatever it wants. */
 export async function outcomeOf(
   work: (world: World) => Promise<unknown>,
-  { approved = true, agent = {}, maxIterations = 20, ends = ANSWERED, emit = () => {}, slotOf }: RunOptions = {},
+  {
+    approved = true,
+    agent = {},
+    maxIterations = 20,
+    ends = ANSWERED,
+    emit = () => {},
+
+    slotOf,
+  }: RunOptions = {},
 ): Promise<RunOutcome> {
   const policy = compilePolicy({ default: 'allow', rules: RULES }, matches);
   if (!policy.ok) throw new Error(policy.message);
@@ -79,23 +89,24 @@ export async function outcomeOf(
   const counted: World['counted'] = [];
   const asked: World['asked'] = [];
   let held = 0;
-  const world: Pick<World, 'calls' | 'model' | 'tool'> = {
+  const world: Pick<World, 'calls' | 'model' | 'tool' | 'policy'> = {
     calls: [],
     model: () => Promise.resolve(REPLIED),
     tool: () => Promise.resolve({ kind: 'ok', text: `call ${reached.length}` }),
+    policy: () => Promise.resolve(),
   };
   const pods = new AnswerPods({
-    generate: ({ call }) => {
+    generate: ({ call }, { signal }) => {
       world.calls.push(call);
-      return world.model();
+      return world.model(signal);
     },
     maxIterations,
     livesHere: (server) => !['beside', 'elsewhere'].includes(server),
     door: {
-      decide: policy.decide,
-      call: (server, tool, input) => {
+      decide: (call) => world.policy().then(() => policy.decide(call)),
+      call: (server, tool, input, { signal }) => {
         reached.push(`${server}/${tool} ${JSON.stringify(input)}`);
-        return world.tool();
+        return world.tool(signal);
       },
       onCall: ({ run_id, server, outcome }) => counted.push({ run_id, server, outcome }),
       toolTimeoutMs: 1000,
@@ -109,9 +120,10 @@ export async function outcomeOf(
     {
       approves: 'own',
       event: () => {},
-      requestApproval: (_, request) => {
+      requestApproval: async (_, request, signal) => {
         asked.push(request);
-        return Promise.resolve(approved).then((said) => ({ approved: said, input_sha256: request.input_sha256 }));
+        const said = await Promise.race([approved, untilAborted(signal)]);
+        return { approved: said, input_sha256: request.input_sha256 };
       },
     },
   );
@@ -139,6 +151,11 @@ export async function outcomeOf(
     await work(Object.assign(world, { ask, reached, counted, asked, held: () => held }));
     return ends;
   });
+}
+
+/** Rejects then, as what a run waits for does. */
+export function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 }
 
 export async function withRun(work: (world: World) => Promise<unknown>, options?: RunOptions): Promise<void> {
