@@ -178,3 +178,33 @@ test('work of a run that ends when it gets its slot is not done', async () => {
   expect([done, queue.active()]).toEqual([[], 0]);
   void asked;
 });
+
+test('a question that is answered while others are open takes no slot; the last answer does', async () => {
+  const queue = new RunQueue(LIMITS);
+  const slot = await running(queue);
+  const [first, second, third] = [decision(), decision(), decision()];
+  const all = [first, second, third].map(({ wait }) => slot.duringApproval(wait));
+  for (const { resolve } of [first, second]) resolve('no');
+  expect(await Promise.all(all.slice(0, 2))).toEqual(['no', 'no']);
+  expect([queue.active(), slot.state()]).toEqual([0, 'approval']);
+  third.resolve('yes');
+  await Promise.all(all);
+  expect([queue.active(), slot.state()]).toEqual([1, 'active']);
+});
+
+test('a run that asks again while it waits for a slot gives that back', async () => {
+  const queue = new RunQueue(LIMITS);
+  const slot = await running(queue);
+  const [first, second] = [decision(), decision()];
+  const asked = slot.duringApproval(first.wait);
+  const other = await running(queue);
+  first.resolve('yes');
+  await expect.poll(() => queue.queued()).toBe(1);
+  const again = slot.duringApproval(second.wait);
+  other.end();
+  expect(await asked).toBe('yes');
+  expect([queue.active(), slot.state()]).toEqual([0, 'approval']);
+  second.resolve('yes');
+  await again;
+  expect([queue.active(), slot.state()]).toEqual([1, 'active']);
+});

@@ -38,7 +38,10 @@ export class RunSlot {
     return this.ticket ? 'active' : 'approval';
   }
 
-  /** Resolves with the decision once the run has a slot again. Rejects when the run ends. */
+  /**
+   * Resolves with the decision: while other questions are open at once, else when the run has a slot again. Rejects when the run
+   * ends.
+   */
   async duringApproval<Decision>(decide: () => Promise<Decision>): Promise<Decision> {
     const answered = this.queue.waitForApproval();
     this.questions += 1;
@@ -47,7 +50,8 @@ export class RunSlot {
       answered();
       this.questions -= 1;
     });
-    await this.takeAgain();
+    if (this.questions === 0) await this.takeAgain();
+    this.rest();
     return decision;
   }
 
