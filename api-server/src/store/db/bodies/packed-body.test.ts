@@ -28,6 +28,9 @@ test.each([0, 10, 1_000, 30_000, 100_000])(
     const jsonOf = (step: string, wanted: string) =>
       texts.find((text) => text.step === step && text.column === wanted)?.json;
     expect(unpackTexts(body, ['output'])).toEqual(new Map(outputs.map(({ step, json }) => [step, { output: json }])));
+    const [first] = outputs;
+    const ofOne = unpackTexts(body, ['output'], { steps: new Set(['look']) });
+    expect(ofOne).toEqual(new Map([['look', { output: first?.json }]]));
     expect(unpackedBytes(body.subarray(0, HEAD_BYTES), body.length)).toBe(zstdDecompressSync(body).length);
     const whole = unpack(body);
     expect(whole.context).toEqual(CONTEXT);

@@ -87,9 +87,15 @@ export function unpack(body: Uint8Array): PackedBody {
   return { ...head, texts: textsIn(bytes, TEXTS) };
 }
 
-/** Only the texts of some columns: the others are not even made a string, nor is more than `most` bytes of one. */
-export const unpackTexts = (body: Uint8Array, columns: readonly TextColumn[], most?: number): PackedBody['texts'] =>
-  textsIn(decompressed(body), columns, most);
+/** Which texts are read: of all steps where none are named, and up to `most` bytes of each. */
+interface Wanted {
+  steps?: ReadonlySet<string>;
+  most?: number | undefined;
+}
+
+/** Only the texts of some columns: the others are not even made a string. */
+export const unpackTexts = (body: Uint8Array, columns: readonly TextColumn[], wanted?: Wanted): PackedBody['texts'] =>
+  textsIn(decompressed(body), columns, wanted);
 
 /** At the end of a text that was cut where it was read: no JSON ends so. */
 export const CUT = '…';
@@ -97,7 +103,11 @@ export const CUT = '…';
 /** What begins the list of texts: it is the last one in a head, and no JSON string holds it. */
 const STEPS = '"steps":';
 
-function textsIn(bytes: Buffer, columns: readonly TextColumn[], most = Infinity): PackedBody['texts'] {
+function textsIn(
+  bytes: Buffer,
+  columns: readonly TextColumn[],
+  { steps, most = Infinity }: Wanted = {},
+): PackedBody['texts'] {
   const texts = new Map<string, Partial<Record<TextColumn, string>>>();
   let end = endOf(bytes, 0);
   if (end === bytes.length) return texts;
@@ -105,7 +115,7 @@ function textsIn(bytes: Buffer, columns: readonly TextColumn[], most = Infinity)
   for (const [step, column] of JSON.parse(list) as NonNullable<Head['steps']>) {
     const begin = end + 1;
     end = endOf(bytes, begin);
-    if (!columns.includes(column)) continue;
+    if (!columns.includes(column) || steps?.has(step) === false) continue;
     const known = texts.get(step) ?? {};
     known[column] = begin > bytes.length ? 'null' : textAt(bytes, begin, { end, most });
     texts.set(step, known);

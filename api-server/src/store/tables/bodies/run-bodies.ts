@@ -39,14 +39,17 @@ export async function withTexts<Row extends Texts>(
   rows: readonly Row[],
   most?: number,
 ): Promise<Row[]> {
-  const runs = [...new Set(rows.filter(hasPacked).map((row) => row.run_id))];
+  const packed = Map.groupBy(rows.filter(hasPacked), (row) => row.run_id);
+  const runs = [...packed.keys()];
   const columns = TEXTS.filter((column) => rows.some((row) => column in row));
   const texts = new Map<string, Pick<PackedBody, 'texts'>>();
   for (let at = 0; at < runs.length; at += AT_ONCE)
     for (const { id, body } of await bodiesOf(db, runs.slice(at, at + AT_ONCE)))
-      texts.set(id, { texts: unpackTexts(body, columns, most) });
+      texts.set(id, { texts: unpackTexts(body, columns, { steps: stepsOf(packed.get(id) ?? []), most }) });
   return rows.map((row) => filled(row, row.step_name, texts.get(row.run_id)));
 }
+
+const stepsOf = (rows: readonly Texts[]): Set<string> => new Set(rows.map((row) => row.step_name));
 
 type Stored = Pick<RunRow, 'context'> & { seq: number };
 
@@ -59,7 +62,7 @@ async function bodyOf(db: Kysely<Tables>, { seq, context }: Stored): Promise<Pac
 /** The names of the steps that a body has texts of, each once; none where there is no body. */
 export async function packedSteps(db: Kysely<Tables>, seq: number): Promise<string[]> {
   const row = await db.selectFrom('run_bodies').select('body').where('seq', '=', seq).executeTakeFirst();
-  return row ? [...unpackTexts(row.body, TEXTS, 0).keys()] : [];
+  return row ? [...unpackTexts(row.body, TEXTS, { most: 0 }).keys()] : [];
 }
 
 /** The context of a run without `raw`, from its row or packed. */
