@@ -57,8 +57,11 @@ export class AnswerTooLarge extends Error {
   readonly statusCode = ANSWER_TOO_LARGE;
 }
 
-/** Ends a call with the signal. Of an answer with more values large parts are left out; one that has more even then is refused. */
-export const abortedBy = (signal: AbortSignal, maxValues = Infinity): ConfigurationOptions => ({
+/**
+ * Ends a call with the signal. Of an answer with more values large parts are left out; one that has more even then is refused, but for one
+ * that is the `only` way to read an object, whose size the API server bounds.
+ */
+export const abortedBy = (signal: AbortSignal, maxValues = Infinity, only = false): ConfigurationOptions => ({
   middlewareMergeStrategy: 'append',
   middleware: [
     {
@@ -66,18 +69,21 @@ export const abortedBy = (signal: AbortSignal, maxValues = Infinity): Configurat
         request.setSignal(AbortSignal.any([signal, request.getSignal() ?? signal]));
         return new Observable(Promise.resolve(request));
       },
-      post: (response) => new Observable(within(maxValues, response)),
+      post: (response) => new Observable(within(response, { maxValues, only })),
     },
   ],
 });
 
-async function within(maxValues: number, response: ResponseContext): Promise<ResponseContext> {
+async function within(
+  response: ResponseContext,
+  { maxValues, only }: { maxValues: number; only: boolean },
+): Promise<ResponseContext> {
   if (maxValues === Infinity) return response;
   const { httpStatusCode, headers, body } = response;
   const json = await body.text();
   if (!hasMore(json, maxValues)) return response;
   const rest = withoutLargeParts(json);
-  if (hasMore(rest, maxValues)) throw new AnswerTooLarge(`the answer has more than ${maxValues} values`);
+  if (!only && hasMore(rest, maxValues)) throw new AnswerTooLarge(`the answer has more than ${maxValues} values`);
   return new ResponseContext(httpStatusCode, headers, new SelfDecodingBody(Promise.resolve(Buffer.from(rest))));
 }
 

@@ -22,3 +22,11 @@ test('a long text without many values stays as it is', () => {
   const json = JSON.stringify({ metadata, spec: { soul: '[,{'.repeat(200_000) } });
   expect(withoutLargeParts(json)).toBe(json);
 });
+
+test('so do finalizers and labels, of which there may be any number', () => {
+  const finalizers = Array.from({ length: 220_000 }, () => 'a');
+  const json = JSON.stringify({ items: [{ metadata: { name: 'a', finalizers, labels: { ...finalizers } } }] });
+  expect(JSON.parse(withoutLargeParts(json))).toEqual({
+    items: [{ metadata: { name: 'a', finalizers: null, labels: null } }],
+  });
+});

@@ -1,3 +1,4 @@
+import { type ConfigurationOptions, type ObservableMiddleware, ResponseContext } from '@kubernetes/client-node';
 import { expect, test } from 'vitest';
 import { AnswerTooLarge } from './answer.ts';
 import { listAll, type PageRequest } from './list.ts';
@@ -34,4 +35,30 @@ test('a list with an object too large to be read alone is a failure', async () =
 test('what is no object of the kind is left out', async () => {
   const { list } = serverOf(3, () => true);
   expect(await listAll({ list, read: (item) => (item === 1 ? null : item) }, signal)).toMatchObject({ items: [0, 2] });
+});
+
+test('one object alone is read, however many values are left of it', async () => {
+  const left = Array.from({ length: 250_000 }, () => 1);
+  const asked: number[] = [];
+  const list = async ({ limit }: PageRequest, { middleware }: ConfigurationOptions) => {
+    asked.push(limit);
+    const items = [{ left }, { left: [] }].slice(0, limit);
+    const body = JSON.stringify({ kind: 'PipelineList', metadata: { resourceVersion: '7' }, items });
+    const answer = new ResponseContext(
+      200,
+      {},
+      {
+        text: async () => body,
+        binary: async () => Buffer.from(body),
+        stream: () => null as never,
+      },
+    );
+    const [reads] = middleware as ObservableMiddleware[];
+    return JSON.parse(await (await reads!.post(answer).toPromise()).body.text()) as unknown;
+  };
+  expect(await listAll({ list, read: (item) => (item as { left: number[] }).left.length }, signal)).toMatchObject({
+    ok: true,
+    items: [250_000],
+  });
+  expect(asked).toEqual([500, 125, 32, 8, 2, 1]);
 });

@@ -34,7 +34,7 @@ interface Listing<Item> {
 const PAGE = 500;
 /** Where every page is of one object, still a list as large as a cluster holds. */
 const MAX_PAGES = 100_000;
-/** Parsed, they take 10 MB. One object has fewer without its large parts. */
+/** Parsed, they take 10 MB. Nobody's object makes a list unreadable: one alone is read, whatever it has. */
 const MAX_VALUES = 200_000;
 
 /** Every object of a collection, page by page: all of it or a failure, never a part. Of a page only what was read of it is kept. */
@@ -72,7 +72,7 @@ async function readPage(
   const selector = labelSelector === undefined ? {} : { labelSelector };
   for (let limit = most; ; limit = Math.ceil(limit / 4)) {
     const page = { limit, ...selector, ...(next ? { _continue: next } : {}) };
-    const answer = await answerOf(list(page, abortedBy(signal, MAX_VALUES)));
+    const answer = await answerOf(list(page, abortedBy(signal, MAX_VALUES, limit === 1)));
     if (answer.ok) return { ...answer, limit };
     if (answer.status !== ANSWER_TOO_LARGE || limit === 1) return answer;
   }
