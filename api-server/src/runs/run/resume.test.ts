@@ -47,15 +47,19 @@ const resumed = (times: number) => Array.from({ length: times }, () => event('ru
 const inFlight = (executor: string) =>
   [{ stepName: 'one', kind: 'step', executor, status: 'running', trustReport: null }] as unknown as StepExecution[];
 test.each<[string, Partial<InterruptedRun>, boolean]>([
-  ['four resumes', { events: resumed(4) }, true],
-  ['five resumes', { events: resumed(5) }, false],
+  ['four resumes with a step in flight', { events: resumed(4), steps: inFlight('webhook') }, true],
+  ['five resumes with nothing in flight', { events: resumed(5) }, true],
   ['five resumes with a step in flight', { events: resumed(5), steps: inFlight('webhook') }, false],
   [
     'five resumes and the end of a step after some',
-    { events: [...resumed(3), event('step_failed', 0), ...resumed(2)] },
+    { events: [...resumed(3), event('step_failed', 0), ...resumed(2)], steps: inFlight('webhook') },
     true,
   ],
-  ['five resumes, of which one is older than an hour', { events: [event('run_resumed', 0), ...resumed(4)] }, true],
+  [
+    'five resumes, of which one is older than an hour',
+    { events: [event('run_resumed', 0), ...resumed(4)], steps: inFlight('webhook') },
+    true,
+  ],
   ['five resumes while it waits for a person', { events: resumed(5), steps: inFlight('human') }, true],
   ['five resumes between the branches of a group', { events: resumed(5), steps: inFlight('fan_out') }, false],
   ['five resumes while it waits for a sub-run', { events: resumed(5), steps: inFlight('pipeline') }, true],

@@ -111,10 +111,10 @@ const IN_VAIN = `the service was restarted more than ${RESUMES_IN_VAIN} times wi
 const WAITS = new Set<string>(['human', 'pipeline']);
 const GROUPS = new Set<string>(['parallel', 'fan_out']);
 
-/** One that waits for people, or for sub-runs, which are judged themselves, gets no further and ends no process. */
+/** One that waits for a slot, for people, or for sub-runs, which are judged themselves, gets no further and ends no process. */
 function isResumedInVain({ inFlight }: ActiveRun, { events }: InterruptedRun, now: number): boolean {
   const works = [...inFlight.values()].filter(({ executor }) => !GROUPS.has(executor));
-  if (works.length > 0 && works.every(({ executor }) => WAITS.has(executor))) return false;
+  if (inFlight.size === 0 || (works.length > 0 && works.every(({ executor }) => WAITS.has(executor)))) return false;
   const last = events.findLastIndex(({ event }) => FURTHER.test(event));
   const resumes = events
     .slice(last + 1)
