@@ -119,7 +119,7 @@ function subjects(payload: Payload, strategy: (typeof STRATEGIES)[number]): Subj
 }
 
 /** Characters of JSON that the runs of one delivery repeat of what its alerts have in common. */
-const MAX_REPEATED = 8 * 1024 * 1024;
+const MAX_REPEATED = 16 * 1024 * 1024;
 
 /** A run of each alert has the annotations of the group three times: as its own, and twice in its metadata. */
 function repeatsTooMuch({ alerts, groupLabels, commonLabels, commonAnnotations }: Payload): boolean {
@@ -129,7 +129,7 @@ function repeatsTooMuch({ alerts, groupLabels, commonLabels, commonAnnotations }
 }
 
 const tooMuchInCommon = (alerts: number): Parsed => {
-  const msg = `the labels and annotations that the ${alerts} alerts have in common take more than 8 MiB once each alert has them; use another strategy, or have the sender group fewer alerts`;
+  const msg = `the labels and annotations that the ${alerts} alerts have in common take more than 16 MiB once each alert has them; use another strategy, or have the sender group fewer alerts`;
   return { ok: false, message: `strategy per_alert: ${msg}`, errors: [{ loc: ['body', 'alerts'], msg }] };
 };
 

@@ -139,17 +139,17 @@ test('more labels, annotations or alerts than the bounds are refused with their 
   });
 });
 
-test('per_alert refuses alerts that would repeat more than 8 MiB of what they have in common', () => {
+test('per_alert refuses alerts that would repeat more than 16 MiB of what they have in common', () => {
   const dump = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`k${index}`, 'x'.repeat(5000)]));
   const alerts = (count: number) => Array.from({ length: count }, (_, index) => alert({ index: `${index}` }));
   const parsed = (count: number, common: object, strategy = 'per_alert') =>
     parse('alert_router', { ...group(...alerts(count)), ...common }, strategy);
-  expect(parsed(11, { commonAnnotations: dump })).toMatchObject({
+  expect(parsed(22, { commonAnnotations: dump })).toMatchObject({
     ok: false,
-    message: expect.stringMatching(/^strategy per_alert: .* the 11 alerts have in common take more than 8 MiB/),
+    message: expect.stringMatching(/^strategy per_alert: .* the 22 alerts have in common take more than 16 MiB/),
   });
-  expect(parsed(10, { commonAnnotations: dump })).toMatchObject({ ok: true });
-  expect(parsed(10, { commonAnnotations: dump, groupLabels: dump, commonLabels: dump })).toMatchObject({ ok: false });
+  expect(parsed(21, { commonAnnotations: dump })).toMatchObject({ ok: true });
+  expect(parsed(13, { commonAnnotations: dump, groupLabels: dump, commonLabels: dump })).toMatchObject({ ok: false });
   // A text of any length counts for what is kept of it.
   expect(parsed(600, { commonAnnotations: { dump: 'x'.repeat(900_000) } })).toMatchObject({ ok: true });
   expect(parsed(1000, { commonAnnotations: dump }, 'most_severe')).toMatchObject({ ok: true });
