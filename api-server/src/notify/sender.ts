@@ -24,6 +24,8 @@ const BUSY_MS = 10_000;
 /** Long enough for the transaction of what was just planned. */
 const SOON_MS = 100;
 const RECOUNT_MS = 10_000;
+/** After a message did not arrive: thousands of others may have failed before it, and all are counted. */
+const RECOUNT_SOON_MS = 1_000;
 /** How long a receiver that did not answer is left alone. */
 export const UNANSWERED_WAIT_MS = 30_000;
 
@@ -194,7 +196,7 @@ export class Sender {
       ...settlement,
       next: settlement.next && (await this.#afterThis(settlement.next)),
     });
-    if (!delivery.ok) this.#recountAt = 0;
+    if (!delivery.ok) this.#recountAt = Math.min(this.#recountAt, this.#deps.now() + RECOUNT_SOON_MS);
     if (settlement.status !== 'failed' && settlement.status !== 'forwarded') return;
     const { id, channel, runId, pipeline } = claimed;
     this.#deps.log.warn(
