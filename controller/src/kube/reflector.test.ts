@@ -192,3 +192,14 @@ test('what the store has in this version already is not read again', async () =>
   ending.abort();
   await done;
 });
+
+test.each([
+  [403, true],
+  [500, false],
+])('a list that fails with %i is one that this role may not have: %s', async (status, isForbidden) => {
+  const { store, restarts, stop } = start([failure(status)], []);
+  const forbid = vi.spyOn(store, 'forbid');
+  await eventually(() => expect(restarts).toContain('failed'));
+  expect(forbid.mock.calls.length > 0).toBe(isForbidden);
+  await stop();
+});

@@ -16,7 +16,11 @@ export interface ReflectedStore<Item> {
   remove(uid: string): boolean;
   /** An empty list waits to be confirmed. */
   doubtful(): boolean;
+  /** The API server answered that this role may not list the collection. */
+  forbid?(): void;
 }
+
+const FORBIDDEN = 403;
 
 export interface ReflectorDeps<Item = CustomObject> {
   watch: WatchCall;
@@ -132,7 +136,11 @@ async function listOnce<Item extends { uid: string }>(
 ): Promise<{ ok: true; resourceVersion: string } | Refusal> {
   const read = (item: unknown) => known(store, item) ?? collection.read(item);
   const listed = await listAll({ ...collection, read }, signal);
-  if (!listed.ok) return listed;
+  if (!listed.ok) {
+    if (listed.status === FORBIDDEN) store.forbid?.();
+    changed();
+    return listed;
+  }
   store.replace(listed.items);
   changed();
   return { ok: true, resourceVersion: listed.resourceVersion };

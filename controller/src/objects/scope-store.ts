@@ -3,6 +3,8 @@ import type { CustomObject } from './custom-object.ts';
 /** So many complete empty lists over this time confirm that everything was deleted. A fault must not delete all files. */
 const EMPTY_LISTS = 3;
 const EMPTY_MS = 60_000;
+/** So long a namespace may be without the rights of this role before the others go on without it. */
+const FORBIDDEN_MS = 60_000;
 
 /**
  * The known objects of one kind in one scope (a namespace, or all). A failed list never reaches the store, and an empty
@@ -19,6 +21,10 @@ export interface ScopeStore {
   objects(): CustomObject[];
   /** A complete list came. */
   synced(): boolean;
+  /** The API server answered that this role may not list it. */
+  forbid(): void;
+  /** For a minute every list was forbidden, and none came before. */
+  isForbidden(): boolean;
   /** Whether an object that is absent was really deleted. */
   isGone(uid: string): boolean;
   /** An empty list waits to be confirmed. */
@@ -29,6 +35,7 @@ export function createScopeStore(now: () => number): ScopeStore {
   let known = new Map<string, CustomObject>();
   let named = new Map<string, CustomObject>();
   let synced = false;
+  let forbiddenFrom: number | null = null;
   let trusted = false;
   let empties: number[] = [];
   /** Uids whose deletion was seen since the last list: a late event does not bring one back. */
@@ -76,6 +83,8 @@ export function createScopeStore(now: () => number): ScopeStore {
     },
     objects: () => [...known.values()],
     synced: () => synced,
+    forbid: () => void (forbiddenFrom ??= now()),
+    isForbidden: () => !synced && forbiddenFrom !== null && now() - forbiddenFrom >= FORBIDDEN_MS,
     isGone: (uid) => gone.has(uid) || (trusted && empties.length === 0),
     doubtful: () => empties.length > 0,
   };

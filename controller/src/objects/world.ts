@@ -10,7 +10,7 @@ export interface ScopeKey {
 /** All known objects of the kinds that a role watches: a store for each kind and namespace. */
 export interface World {
   readonly scopes: readonly (ScopeKey & { store: ScopeStore })[];
-  /** Null until every scope was listed once. */
+  /** Null until every scope was listed once; one namespace that may not be listed does not hold up the others. */
   objects(): CustomObject[] | null;
   /** Whether an object that is absent was really deleted. */
   isGone(object: Pick<CustomObject, 'kind' | 'namespace' | 'uid'>): boolean;
@@ -31,11 +31,12 @@ export function createWorld({ kinds, namespaces, now }: WorldOptions): World {
   );
   const storeOf: World['storeOf'] = ({ kind, namespace }) =>
     scopes.find((one) => one.kind === kind && (one.namespace ?? namespace) === namespace)?.store;
+  const isKnown = ({ kind, store }: (typeof scopes)[number]): boolean =>
+    store.synced() || (store.isForbidden() && scopes.some((one) => one.kind === kind && one.store.synced()));
   return {
     scopes,
     storeOf,
-    objects: () =>
-      scopes.every(({ store }) => store.synced()) ? scopes.flatMap(({ store }) => store.objects()) : null,
+    objects: () => (scopes.every(isKnown) ? scopes.flatMap(({ store }) => store.objects()) : null),
     // Nothing is deleted for a kind or a namespace that is no longer watched.
     isGone: (object) => storeOf(object)?.isGone(object.uid) ?? false,
   };
