@@ -50,7 +50,7 @@ test('one object alone is read, however many values are left of it', async () =>
       {
         text: async () => body,
         binary: async () => Buffer.from(body),
-        stream: () => null as never,
+        stream: () => null,
       },
     );
     const [reads] = middleware as ObservableMiddleware[];
