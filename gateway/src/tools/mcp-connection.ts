@@ -4,7 +4,7 @@ import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelco
 import { longestOf, openCallSignal } from './call-limits.ts';
 import { listTools } from './list-tools.ts';
 import { CallResult, resultText } from './result-text.ts';
-import type { ToolCallOptions, ToolConnection, ToolOutcome } from './tool.ts';
+import { ServerBusy, type ToolCallOptions, type ToolConnection, type ToolOutcome } from './tool.ts';
 
 interface McpTransport {
   transport: Transport;
@@ -85,6 +85,7 @@ async function callTool(
 }
 
 function failedCall(error: unknown, message: string, timeoutMs: number): ToolOutcome {
+  if (error instanceof ServerBusy) return { kind: 'unavailable', text: message, notSent: true };
   const code = error instanceof McpError ? error.code : null;
   if (code === ErrorCode.RequestTimeout)
     return { kind: 'timeout', text: `the tool did not answer within ${timeoutMs / 1000} s` };

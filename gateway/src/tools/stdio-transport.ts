@@ -9,15 +9,19 @@ import type { WatchMemory } from './memory-watch.ts';
 import type { Guarded, OrphanWatch } from './orphan-watch.ts';
 import { endGroup, type GroupLeader, type ProcessSpec, startGroup } from './process-group.ts';
 import { killProcesses, type ProcessRow } from './process-table.ts';
+import { ServerBusy } from './tool.ts';
 
 /** Who looks after a process from outside. */
 export interface ProcessWatches {
   watchMemory: WatchMemory;
   orphanWatch: OrphanWatch;
+  /** How long a server to which too much is not sent may read nothing of it. */
+  notReadingMs?: number;
 }
 
 export const MAX_LINE_BYTES = 10 * 1024 * 1024;
 const MAX_PENDING_WRITE_BYTES = 16 * 1024 * 1024;
+const NOT_READING_MS = 10_000;
 const GRACE_MS = 2000;
 const STDERR_TAIL_CHARS = 500;
 /** A log may have many lines, up to a rate that does not keep the gateway busy. */
@@ -45,6 +49,7 @@ export class StdioTransport implements Transport {
   private guarded: Guarded | null = null;
   private stopWatching: ReturnType<WatchMemory> = () => [];
   private readonly incoming = new IncomingGuard();
+  private notReading: NodeJS.Timeout | undefined;
 
   constructor(spec: ProcessSpec, watches: ProcessWatches) {
     this.spec = spec;
@@ -90,11 +95,25 @@ export class StdioTransport implements Transport {
     const { child } = this;
     if (!child || this.ending) throw new Error(`the tool server ${this.reason}`);
     this.incoming.sent(message);
-    if (child.stdin.writableLength > MAX_PENDING_WRITE_BYTES) {
-      this.end('stopped reading its input');
-      throw new Error('the tool server stopped reading its input');
+    // Pings and the like are small and few.
+    if (isCall(message) && hasTooMuch(child)) {
+      this.incoming.notSent(message);
+      this.expectReading(child);
+      throw new ServerBusy('the tool server is busy: it has not read what was sent before');
     }
-    child.stdin.write(`${JSON.stringify(message)}\n`);
+    child.stdin.write(`${JSON.stringify(message)}\n`, () => this.hasRead(child));
+  }
+
+  private expectReading(child: GroupLeader): void {
+    if (this.ending || !hasTooMuch(child)) return;
+    const { notReadingMs = NOT_READING_MS } = this.watches;
+    this.notReading ??= setTimeout(() => this.end('stopped reading its input'), notReadingMs);
+  }
+
+  private hasRead(child: GroupLeader): void {
+    clearTimeout(this.notReading);
+    this.notReading = undefined;
+    this.expectReading(child);
   }
 
   close(): Promise<void> {
@@ -117,6 +136,7 @@ export class StdioTransport implements Transport {
   private end(reason: string): void {
     if (this.ending) return;
     this.reason = reason;
+    clearTimeout(this.notReading);
     this.ending = this.endProcesses(this.stopWatching()).then(() => {
       for (const stream of [this.child?.stdin, this.child?.stdout, this.child?.stderr]) stream?.destroy();
     });
@@ -139,6 +159,10 @@ export class StdioTransport implements Transport {
     return tail ? `${how}: ${tail}` : how;
   }
 }
+
+const hasTooMuch = ({ stdin }: GroupLeader): boolean => stdin.writableLength > MAX_PENDING_WRITE_BYTES;
+
+const isCall = (message: JSONRPCMessage): boolean => 'method' in message && message.method === 'tools/call';
 
 function parseLine(line: string): unknown {
   try {

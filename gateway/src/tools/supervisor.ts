@@ -97,7 +97,7 @@ export class Supervisor {
     }
     const outcome = await connection.call(tool, input, options);
     // Of a call that was given up nobody knows whether it would have been answered.
-    if (!options.signal.aborted) this.judge(connection, outcome, options.agent ?? '');
+    if (!options.signal.aborted && !outcome.notSent) this.judge(connection, outcome, options.agent ?? '');
     return outcome;
   }
 

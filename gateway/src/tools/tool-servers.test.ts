@@ -23,6 +23,7 @@ const SURROUNDINGS = {
   environment: ENVIRONMENT,
   watchMemory: createMemoryWatch(createReadUse(), 100),
   orphanWatch: createOrphanWatch(ENVIRONMENT.PATH, () => {}),
+  notReadingMs: 2000,
 };
 afterAll(() => SURROUNDINGS.orphanWatch.close());
 
@@ -269,6 +270,18 @@ describe('misbehaviour', () => {
     expect(viewOf(all, 'bad')?.last_error).toBe('stopped reading its input');
     await running(all, 'bad');
     expect((await call(all, 'bad', 'ok')).kind).toBe('ok');
+  });
+
+  test('a server that reads is not ended by calls that are sent faster', async () => {
+    const all = start([local('bad', [MISBEHAVING])]);
+    await running(all, 'bad');
+    const filler = 'z'.repeat(4 * 1024 * 1024);
+    const calls = await Promise.all(Array.from({ length: 9 }, () => call(all, 'bad', 'meta', { filler })));
+    const kinds = new Set(calls.map(({ kind }) => kind));
+    expect(kinds).toEqual(new Set(['ok', 'unavailable']));
+    expect(calls.at(-1)?.text).toContain('is busy');
+    expect((await call(all, 'bad', 'ok')).kind).toBe('ok');
+    expect(viewOf(all, 'bad')?.restart_count).toBe(0);
   });
 
   test.each([

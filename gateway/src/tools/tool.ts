@@ -31,7 +31,12 @@ export interface ToolAnnotations {
 export interface ToolOutcome {
   kind: 'ok' | 'error' | 'unavailable' | 'timeout';
   text: string;
+  /** The server has not read enough of what was sent before, so it got nothing of this call: that says nothing of it. */
+  notSent?: true;
 }
+
+/** A call that is not sent. */
+export class ServerBusy extends Error {}
 
 export interface ToolCallOptions {
   signal: AbortSignal;
