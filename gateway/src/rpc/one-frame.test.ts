@@ -1,5 +1,5 @@
 import { AgentRunResult, AgentRunSpent } from '@signalbox/crds';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { finishedRun } from '../runs/run.ts';
 import type { RunOutcome } from '../runs/run-outcome.ts';
 import { encodeReply } from './one-frame.ts';
@@ -68,4 +68,21 @@ test.each([
 
 test('a reply that fits is sent as it is', () => {
   expect(sentOf(answered('done')).result).toMatchObject({ trace: TRACE });
+});
+
+test('what stands in the place of an answer is made once for all who wait, and no shorter than it must be', () => {
+  const [run, parse, stringify] = [
+    finishedRun('r', answered('x'.repeat(1_000_000))),
+    vi.spyOn(JSON, 'parse'),
+    vi.spyOn(JSON, 'stringify'),
+  ];
+  const made = (id: number) => {
+    const text = encodeReply(id, run, LIMITS);
+    const objects = stringify.mock.calls.filter(([said]) => typeof said === 'object').length;
+    return { text, parsed: parse.mock.calls.length, objects };
+  };
+  const [first, second] = [made(1), made(2)];
+  vi.restoreAllMocks();
+  expect(first).toMatchObject({ parsed: 1, objects: 1 });
+  expect(second).toEqual({ ...first, text: first.text.replace('"id":1', '"id":2') });
 });

@@ -25,14 +25,26 @@ function encoded(reply: RpcReply): EncodedReply {
 
 /** A reply that fits a frame: the inputs and results in the trace of a larger one are left out first, then its answer. */
 export function encodeReply(id: RpcId, reply: RpcReply, limits: FrameLimits): string {
+  const headOf = ({ ok }: EncodedReply) => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${ok ? 'result' : 'error'}":`;
+  const fits = (one: EncodedReply) => isOneReply(headOf(one), one, limits);
   const whole = encoded(reply);
-  const { ok, json } = whole;
-  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${ok ? 'result' : 'error'}":`;
-  if (isOneReply(head, whole, limits)) return `${head}${json}}`;
-  const texts = shorter(ok, json, `the answer ${unfit(limits)}`).map((one) =>
-    JSON.stringify({ jsonrpc: '2.0', id, ...one }),
-  );
-  return texts.find((text, at) => at === texts.length - 1 || isOneFrame(text, limits)) ?? '';
+  const sent = fits(whole) ? whole : shortened(whole, fits, `the answer ${unfit(limits)}`);
+  return `${headOf(sent)}${sent.json}}`;
+}
+
+/** What was sent in the place of an answer, which is made once: many may wait for it. */
+const short = new WeakMap<EncodedReply, EncodedReply>();
+
+function shortened(whole: EncodedReply, fits: (one: EncodedReply) => boolean, message: string): EncodedReply {
+  const known = short.get(whole);
+  if (known && fits(known)) return known;
+  let last = whole;
+  for (const { ok, said } of shorter(whole, message)) {
+    last = { ok, json: JSON.stringify(said) };
+    if (fits(last)) break;
+  }
+  short.set(whole, last);
+  return last;
 }
 
 /** Measures an answer only where its length leaves a doubt, and once: many may wait for it. */
@@ -53,15 +65,13 @@ interface Said {
 }
 
 /** What stands in the place of a reply, the longest first: without its inputs and results, what was used and done, that it does not fit. */
-function shorter(ok: boolean, json: string, message: string): object[] {
+function* shorter({ ok, json }: EncodedReply, message: string): Generator<{ ok: boolean; said: object }> {
   const whole = JSON.parse(json) as Said & RpcError;
   const bare = withBareTrace(ok ? whole : { ...whole.data });
+  yield { ok, said: ok ? bare : { ...whole, data: bare } };
   const { text: _, output: __, status: ___, stop_reason: ____, ...spent } = bare;
-  return [
-    ok ? { result: bare } : { error: { ...whole, data: bare } },
-    { error: rpcError('output_invalid', message, spent) },
-    { error: rpcError('output_invalid', message) },
-  ];
+  yield { ok: false, said: rpcError('output_invalid', message, spent) };
+  yield { ok: false, said: rpcError('output_invalid', message) };
 }
 
 const withBareTrace = ({ trace, ...said }: Said): Said =>
