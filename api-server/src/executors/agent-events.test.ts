@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { boundedEvents, MAX_CALL_EVENTS } from './agent-events.ts';
 
 type Heard = [event: string, fields: Record<string, unknown>];
@@ -89,4 +89,17 @@ test('what a backend invents of tools in a flood stays small', () => {
   end();
   expect(heard.length).toBeLessThan(MAX_CALL_EVENTS + 60);
   expect(JSON.stringify(heard.at(-1)).length).toBeLessThan(5_000);
+});
+
+test('the first events of many servers are few, a server that is heard of late has some, and no long names are kept', () => {
+  const { heard, say } = listening();
+  const added = vi.spyOn(Set.prototype, 'add');
+  for (let at = 0; at < MAX_CALL_EVENTS; at++) say('started', {});
+  for (let at = 0; at < 62 * 60; at++) say('tool_call', { server: `s${at % 62}`, tool: `${'x'.repeat(240)}${at}` });
+  const kept = added.mock.calls.map(([name]) => String(name).length);
+  added.mockRestore();
+  expect(Math.max(...kept)).toBeLessThan(40);
+  expect(heard.length).toBeLessThan(MAX_CALL_EVENTS + 500 + 62 * 10 + 2);
+  say('tool_call', { server: 'k8s', tool: 'delete' });
+  expect(heard.at(-1)).toEqual(['tool_call', { server: 'k8s', tool: 'delete' }]);
 });

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /** Events of the protocol that a person would read in a run's log. The run itself says the others; unknown ones could pass for its own. */
 const SHOWN = new Set([
   'queued',
@@ -20,6 +22,9 @@ const MAX_FIELDS = 32;
 /** Further ones: refusals, and of each server the first calls and results of its tools. */
 const MORE_REFUSALS = 100;
 const MORE_FIRSTS = 50;
+/** Beyond a few of each server, those of all servers share this. */
+const OWN_FIRSTS = 10;
+const SHARED_FIRSTS = 500;
 /** Servers that are told apart: as many as an agent may list. */
 const MOST_SERVERS = 64;
 const MAX_SERVER = 100;
@@ -39,6 +44,12 @@ export function boundedEvents(onEvent: OnEvent): { onEvent: OnEvent; end: () => 
   const servers = new Map<string, Server>();
   let kept = 0;
   let refusals = 0;
+  let sharedFirsts = 0;
+  const hasRoomForFirst = (server: Server): boolean => {
+    server.firsts += 1;
+    if (server.firsts <= OWN_FIRSTS) return true;
+    return server.firsts <= MORE_FIRSTS && (sharedFirsts += 1) <= SHARED_FIRSTS;
+  };
   const serverOf = ({ server: said }: Fields): Server => {
     const isShort = isText(said) && said.length <= MAX_SERVER;
     const name = isShort && (servers.has(said) || servers.size < MOST_SERVERS) ? said : 'other servers';
@@ -48,9 +59,9 @@ export function boundedEvents(onEvent: OnEvent): { onEvent: OnEvent; end: () => 
   };
   const isFirst = (event: string, fields: Fields): boolean => {
     const server = serverOf(fields);
-    const what = `${event} ${toolOf(fields)}`;
+    const what = hash('sha1', `${event} ${toolOf(fields)}`, 'base64');
     if (server.told.has(what)) return false;
-    if (kept >= MAX_CALL_EVENTS && (server.firsts += 1) > MORE_FIRSTS) return false;
+    if (kept >= MAX_CALL_EVENTS && !hasRoomForFirst(server)) return false;
     server.told.add(what);
     return true;
   };
@@ -91,7 +102,7 @@ export function boundedEvents(onEvent: OnEvent): { onEvent: OnEvent; end: () => 
 /** One server of the backend, so that what is said of it takes no room from others. */
 interface Server {
   name: string;
-  /** Its tools that were told of, by event. */
+  /** Hashes of its tools that were told of, by event: a name may be long. */
   told: Set<string>;
   /** How many of them beyond the bound of events. */
   firsts: number;
