@@ -170,6 +170,13 @@ test('what a pod invents takes no call of the gateway out of the trace', async (
   expect(JSON.stringify(trace).length).toBeLessThan(900_000);
 });
 
+test('fields of its own in what a pod says of a call are not kept', async () => {
+  const said = entry('tool_call', { server: 'beside', tool: 'look' });
+  const ends: RunOutcome = { ok: true, result: { ...answer, trace: [{ ...said, 'own-1': 1 }] } };
+  const { trace } = await recordOf(() => Promise.resolve(), { ends });
+  expect(trace).toEqual([said]);
+});
+
 test('a pod that asks for what is denied without end gets few lines for it', async () => {
   const { told, trace, cut } = await recordOf(
     async ({ ask, counted }) => {

@@ -5,6 +5,7 @@ import {
   type ToolApprovalResult,
   TraceEntry,
 } from '@signalbox/crds';
+import { z } from 'zod';
 import type { PolicyDecision } from '../policy/policy.ts';
 import type { ToolCallAsk } from '../runner/protocol.ts';
 import { type Run, shortId } from '../runs/run.ts';
@@ -36,6 +37,8 @@ export interface HostedToolsDeps {
 }
 
 type AskedCall = CallName & Pick<ToolCallAsk, 'input'>;
+/** Without fields of the pod's own. */
+const PodEntry = z.object(TraceEntry.shape);
 /** Entries of the trace, and events, that are about a call of a tool. */
 const OF_CALLS: ReadonlySet<string> = new Set([
   'tool_call',
@@ -132,7 +135,7 @@ export class HostedTools {
 
   private record(said: Pick<AgentRunSpent, 'trace' | 'trace_cut'>): Pick<AgentRunSpent, 'trace' | 'trace_cut'> {
     for (const one of said.trace) {
-      const { data: entry } = TraceEntry.safeParse(one);
+      const { data: entry } = PodEntry.safeParse(one);
       if (entry && this.isPodsOwn(entry)) this.trace.add(entry);
     }
     const trace = this.trace.entries().toSorted((a, b) => timeOf(a) - timeOf(b));

@@ -1,10 +1,11 @@
-import { type AgentRunParams, AgentRunResult, AgentRunSpent, type RpcError, type RpcResponse } from '@signalbox/crds';
+import type { AgentRunParams, RpcError, RpcResponse } from '@signalbox/crds';
 import type { Run } from '../runs/run.ts';
 import type { RunJob } from '../runs/run-agent.ts';
 import { RunAborted, type RunFailure, type RunFailureType, type RunOutcome } from '../runs/run-outcome.ts';
 import type { RunnerConfiguration } from '../runner/protocol.ts';
 import type { AgentPods } from './agent-pods.ts';
 import type { PodLink } from './pod-link.ts';
+import { fitsNoFrame, PodResult, podSaid, PodSpent } from './pod-said.ts';
 
 export interface PodRunDeps {
   pods: AgentPods;
@@ -118,7 +119,9 @@ function outcomeOf(response: RpcResponse, job: RunJob): RunOutcome {
   const { error } = response;
   if (job.signal.aborted) return aborted(job, error?.data);
   if (error) return refused(error);
-  const parsed = AgentRunResult.safeParse(response.result);
+  const said = podSaid(response.result);
+  if (fitsNoFrame(said)) return failed('output_invalid', 'the answer does not fit a message', false, said);
+  const parsed = PodResult.safeParse(said);
   if (!parsed.success) return failed('internal', 'the pod answered with something else than a result', true);
   return { ok: true, result: { ...parsed.data, run_id: job.runId, agent_version: job.agent.version } };
 }
@@ -142,6 +145,6 @@ function lost(error: unknown): RunFailure {
 }
 
 function failed(type: RunFailureType, message: string, retryable: boolean, used?: unknown): RunFailure {
-  const partial = AgentRunSpent.parse(typeof used === 'object' && used !== null ? used : {});
+  const partial = PodSpent.parse(podSaid(used));
   return { ok: false, type, message, retryable, partial };
 }
