@@ -20,9 +20,6 @@ export interface EndingDeps {
   log: { error(fields: object, msg: string): void };
 }
 
-/** For the end of a run, and for what a process that ends a moment later must have said. */
-export const LOG_NOW = true;
-
 /** Age in milliseconds up to which a run's log waits for its end; a crash before that loses those lines and nothing else. */
 const LOG_WAITS_MS = 1_000;
 
@@ -30,19 +27,19 @@ const LOG_WAITS_MS = 1_000;
  * Stores what waits and `writes`, in one transaction, with the run's log when it is due; tries again until the database
  * takes it or the service stops.
  */
-export async function flush(deps: EndingDeps, run: ActiveRun, writes: Write[], logNow = false): Promise<void> {
+export async function flush(deps: EndingDeps, run: ActiveRun, writes: Write[], ending = false): Promise<void> {
   // The mark and the writes are taken together: an end is published by the transaction that stores its row.
   const mark = run.journal.mark();
   const all = [...run.pending.splice(0), ...writes];
-  const logged = logDue(deps, run, logNow) ? logWrite(deps, run) : null;
+  const logged = logDue(deps, run, ending) ? logWrite(deps, run) : null;
   if (logged) all.push(logged);
   await untilAnswered(deps, run, () => deps.persist(run, all));
   run.journal.stored(mark);
 }
 
 /** The log of a run that is over in a moment is written once, at its end; any other's a moment after it grew. */
-function logDue(deps: EndingDeps, run: ActiveRun, logNow: boolean): boolean {
-  const due = logNow || deps.now() - run.triggeredAt > LOG_WAITS_MS;
+function logDue(deps: EndingDeps, run: ActiveRun, ending: boolean): boolean {
+  const due = ending || deps.now() - run.triggeredAt > LOG_WAITS_MS;
   if (due) clearTimeout(run.log.timer);
   else run.log.timer ??= setTimeout(() => void writeLog(deps, run), LOG_WAITS_MS);
   return due;

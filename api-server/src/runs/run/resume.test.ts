@@ -1,12 +1,11 @@
 import { Pipeline } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import { createEventHub } from '../state/events.ts';
-import type { RunEvent, StepExecution } from '../state/model.ts';
+import type { StepExecution } from '../state/model.ts';
 import { createAnswerRoom } from '../step/answer-room.ts';
 import { restore, type InterruptedRun, withAnswers } from './resume.ts';
 
 const NOW = 1_000_000;
-const LATE = NOW + 3_600_000;
 const hub = createEventHub({ readStored: () => Promise.resolve([]), now: () => NOW, observe: () => undefined });
 const steps = [{ name: 'one', executor: 'gateway', agent: 'a', prompt_template: 'hi' }];
 
@@ -40,33 +39,6 @@ test.each([
   const taken = take(stored({ max_resume_age_seconds: maxAge }));
   expect(taken.go).toBe(goes);
   if (!taken.go) expect(taken.outcome).toMatchObject({ status: 'escalated' });
-});
-
-const event = (name: string, ts: number) => ({ seq: 1, ts: new Date(ts).toISOString(), event: name }) as RunEvent;
-const resumed = (times: number) => Array.from({ length: times }, () => event('run_resumed', LATE - 60_000));
-const inFlight = (executor: string) =>
-  [{ stepName: 'one', kind: 'step', executor, status: 'running', trustReport: null }] as unknown as StepExecution[];
-test.each<[string, Partial<InterruptedRun>, boolean]>([
-  ['four resumes with a step in flight', { events: resumed(4), steps: inFlight('webhook') }, true],
-  ['five resumes with nothing in flight', { events: resumed(5) }, true],
-  ['five resumes with a step in flight', { events: resumed(5), steps: inFlight('webhook') }, false],
-  [
-    'five resumes and the end of a step after some',
-    { events: [...resumed(3), event('step_failed', 0), ...resumed(2)], steps: inFlight('webhook') },
-    true,
-  ],
-  [
-    'five resumes, of which one is older than an hour',
-    { events: [event('run_resumed', 0), ...resumed(4)], steps: inFlight('webhook') },
-    true,
-  ],
-  ['five resumes while it waits for a person', { events: resumed(5), steps: inFlight('human') }, true],
-  ['five resumes between the branches of a group', { events: resumed(5), steps: inFlight('fan_out') }, false],
-  ['five resumes while it waits for a sub-run', { events: resumed(5), steps: inFlight('pipeline') }, true],
-])('a run goes on or fails after %s', (_, more, goes) => {
-  const taken = restore(hub, stored({}, more), { now: LATE, slot, parent: null, concurrencyGroup: null });
-  expect(taken.go).toBe(goes);
-  if (!taken.go) expect(taken.outcome).toMatchObject({ status: 'failed', error: { step: null } });
 });
 
 test('a run that waited in the queue was not interrupted, however old', () => {

@@ -60,17 +60,10 @@ export function restore(
 ): Restored {
   const run = { ...rebuild(hub, stored), slot, depth: depthUnder(parent), concurrencyGroup, parent };
   addBelow(parent, spentWithBelow(run));
-  if (stored.status === 'queued') return { go: true, run };
-  const reason = reasonToEscalate(run, now);
-  if (reason !== null) return ended(run, 'escalated', reason);
-  return isResumedInVain(run, stored, now) ? ended(run, 'failed', IN_VAIN) : { go: true, run };
+  const reason = stored.status === 'queued' ? null : reasonToEscalate(run, now);
+  if (reason === null) return { go: true, run };
+  return { go: false, run, outcome: { status: 'escalated', error: { step: null, message: reason } } };
 }
-
-const ended = (run: ActiveRun, status: 'escalated' | 'failed', message: string): Restored => ({
-  go: false,
-  run,
-  outcome: { status, error: { step: null, message } },
-});
 
 const NO_ROOM =
   'the service started with no room in memory for the answers of this run beside those of its sub-runs and of the other runs of its namespace; start it again, or give the service more memory';
@@ -80,7 +73,7 @@ export function withAnswers(room: AnswerRoom, restored: Restored): Restored {
   const { run } = restored;
   if (!restored.go || room.restore(run)) return restored;
   run.results.clear();
-  return ended(run, 'failed', NO_ROOM);
+  return { go: false, run, outcome: { status: 'failed', error: { step: null, message: NO_ROOM } } };
 }
 
 /** An approval stays open through a restart, and a group counts as interrupted only by its branches. */
@@ -96,30 +89,6 @@ function reasonToEscalate({ pipeline, inFlight, triggeredAt }: ActiveRun, now: n
     return `step ${interrupted} was interrupted by a restart (durable.on_interrupted: escalate)`;
   }
   return null;
-}
-
-/** What says that a run got further. */
-const FURTHER =
-  /^(step|branch)_(completed|failed|skipped|stopped|escalated|aborted)$|^approval_(requested|decided|expired)$/;
-
-/** Resumes within an hour between which a run did not get further: it may be what ends the process, and takes all others with it. */
-const RESUMES_IN_VAIN = 5;
-const WITHIN_MS = 3_600_000;
-
-const IN_VAIN = `the service was restarted more than ${RESUMES_IN_VAIN} times within an hour and the run did not get further: it may be the cause`;
-
-const WAITS = new Set<string>(['human', 'pipeline']);
-const GROUPS = new Set<string>(['parallel', 'fan_out']);
-
-/** One that waits for a slot, for people, or for sub-runs, which are judged themselves, gets no further and ends no process. */
-function isResumedInVain({ inFlight }: ActiveRun, { events }: InterruptedRun, now: number): boolean {
-  const works = [...inFlight.values()].filter(({ executor }) => !GROUPS.has(executor));
-  if (inFlight.size === 0 || (works.length > 0 && works.every(({ executor }) => WAITS.has(executor)))) return false;
-  const last = events.findLastIndex(({ event }) => FURTHER.test(event));
-  const resumes = events
-    .slice(last + 1)
-    .filter(({ event, ts }) => event === 'run_resumed' && now - Date.parse(ts) < WITHIN_MS);
-  return resumes.length >= RESUMES_IN_VAIN;
 }
 
 function rebuild(

@@ -7,7 +7,7 @@ import { type ActiveRun, authorOf, type Slot } from '../state/active-run.ts';
 import { heldBytes } from '../state/held.ts';
 import { stopReason } from '../state/stopped.ts';
 import { untilAnswered } from '../state/until-answered.ts';
-import { finish, flush, LOG_NOW, type EndingDeps } from './ending.ts';
+import { finish, type EndingDeps } from './ending.ts';
 import type { EventHub } from '../state/events.ts';
 import { fitFields, noteCutFields } from '../state/field-sizes.ts';
 import { enterConcurrencyGroup, concurrencyGroupOf, type ConcurrencyGroups } from './concurrency-groups.ts';
@@ -163,8 +163,6 @@ async function takeUp(
   const { run } = restored;
   if (deps.traceRun) run.span = deps.traceRun(run);
   run.journal.add('warn', 'run_resumed', 'the run was resumed after a restart');
-  // Stored before it goes on: a run that ends the process again and again is known by it.
-  if (restored.go) await flush(deps, run, [], LOG_NOW);
   if (restored.go || restored.outcome.status !== 'failed') return run;
   const { outcome } = restored;
   await deps.hold(run, () => finish(deps, run, outcome));

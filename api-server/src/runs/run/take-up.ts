@@ -3,7 +3,7 @@ import { stopReason } from '../state/stopped.ts';
 import { untilAnswered } from '../state/until-answered.ts';
 import { type Capacity, slotOf } from './capacity.ts';
 import { concurrencyGroupOf } from './concurrency-groups.ts';
-import { finish, flush, LOG_NOW, type EndingDeps } from './ending.ts';
+import { finish, flush, type EndingDeps } from './ending.ts';
 import { type Interrupted, type InterruptedRun, restore, withAnswers } from './resume.ts';
 import type { SubRunDeps, SubRuns } from './sub-run.ts';
 
@@ -83,5 +83,5 @@ async function noteResumed(deps: EndingDeps, run: ActiveRun, status: string): Pr
   if (run.stage === 'production') {
     run.pending.push(deps.store.addCounters([{ metric: 'runs_resumed_total', labels: [run.pipeline.name], value: 1 }]));
   }
-  await flush(deps, run, [deps.store.setLiveStatus(run.id, 'interrupted')], LOG_NOW);
+  await flush(deps, run, [deps.store.setLiveStatus(run.id, 'interrupted')]);
 }

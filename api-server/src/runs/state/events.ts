@@ -68,7 +68,7 @@ interface Live {
   saidFull: boolean;
 }
 
-const END_EVENT = /_(completed|stopped|escalated|aborted|failed|cancelled|skipped)$|^approval_requested$|^run_resumed$/;
+const END_EVENT = /_(completed|stopped|escalated|aborted|failed|cancelled|skipped)$|^approval_requested$/;
 const isEnd = (event: string): boolean => END_EVENT.test(event);
 
 /** Characters of the events of all runs together. */
