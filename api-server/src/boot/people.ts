@@ -9,14 +9,13 @@ import type { ServiceOptions } from './options.ts';
 export type People = ReturnType<typeof reachPeople>;
 
 export function reachPeople(options: ServiceOptions, foundation: Foundation) {
-  const { database, now, teamLabel } = foundation;
+  const { database, now } = foundation;
   const notifications = wireNotifications(options, foundation);
   const approvals = createApprovals({
     database,
     rules: options.config.approvals,
     announce: notifications.approvalAsked,
     now,
-    teamLabel,
   });
   const escalations = createEscalations({ database, now });
   const chats = wireChats(options, foundation, { approvals, escalations });

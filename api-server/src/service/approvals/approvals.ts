@@ -20,7 +20,6 @@ import { addCounters } from '../../store/db/counters.ts';
 import type { Database } from '../../store/db/database.ts';
 import { toWrite } from '../../store/db/write.ts';
 import { appendEvents } from '../../store/tables/event-writes.ts';
-import type { TeamLabel } from '../../runs/cost/team-label.ts';
 import { type ApproverRules, tightened, underRules } from './approvers.ts';
 import { decide, type DecideDeps } from './decide.ts';
 import { createWaiters, type Waiter } from './waiters.ts';
@@ -48,8 +47,6 @@ export interface ApprovalsDeps {
   now(): number;
   /** Milliseconds that passed, also while the machine was suspended, whatever the clock is set to. Default: those of the machine. */
   elapsed?: () => number;
-  /** Default: a series for each team. */
-  teamLabel?: TeamLabel;
 }
 
 export interface Waiting {
@@ -87,14 +84,7 @@ const sinceBoot = () => uptime() * 1000;
 /** The message to the other replicas, with the id of the approval. */
 const WORD = 'approval ';
 
-export function createApprovals({
-  database,
-  rules,
-  announce,
-  now,
-  elapsed = sinceBoot,
-  teamLabel,
-}: ApprovalsDeps): Approvals {
+export function createApprovals({ database, rules, announce, now, elapsed = sinceBoot }: ApprovalsDeps): Approvals {
   const { db } = database;
   const waiters = createWaiters();
   const listeners: ((approval: Approval) => void)[] = [];
@@ -180,8 +170,7 @@ export function createApprovals({
           return true;
         });
       const starter = (runId: string) => starterOf(db, runId);
-      const deps = { rules, find, starter, isOpen: waiters.has, record, vote, now, teamLabel };
-      const decided = await decide(deps, id, decision);
+      const decided = await decide({ rules, find, starter, isOpen: waiters.has, record, vote, now }, id, decision);
       if (decided.kind === 'decided') {
         waiters.wake(id);
         tell(decided.approval);

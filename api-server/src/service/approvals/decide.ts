@@ -3,7 +3,6 @@ import type { Counter } from '../../runs/state/records.ts';
 import type { AuditEntry } from '../../store/tables/audit.ts';
 import type { Decision } from '../../store/tables/approvals.ts';
 import { checkFields } from '../../runs/human/fields.ts';
-import type { TeamLabel } from '../../runs/cost/team-label.ts';
 import type { Approval, Decided, Decider, FieldValues, Verdict, Vote } from '../../runs/human/approval.ts';
 import { auditEntry } from '../audit/record.ts';
 import { type ApproverRules, refusalOf, underRules, withoutStarter } from './approvers.ts';
@@ -20,7 +19,6 @@ export interface DecideDeps {
   /** The same for an approval of which another is needed; `seen` are the votes that were stored before. */
   vote(votes: { seen: readonly Vote[]; now: readonly Vote[] }, audit: AuditEntry): Promise<boolean>;
   now(): number;
-  teamLabel?: TeamLabel | undefined;
 }
 
 interface Asked {
@@ -102,7 +100,7 @@ async function conclude(
   const decidedBy = [...votes.map((vote) => vote.by), by.name].join(', ');
   const decision = { id: approval.id, status, at, by: decidedBy, comment, answers, votes: seen };
   const audit = auditOf(approval, by, { at, action: verdict.decision, outcome: status });
-  if (!(await deps.record(decision, audit, counters(deps, approval, status)))) return null;
+  if (!(await deps.record(decision, audit, counters(approval, status)))) return null;
   return { kind: 'decided', approval: { ...approval, status, decidedAt: at, decidedBy, comment, answers } };
 }
 
@@ -131,9 +129,7 @@ const auditOf = (
     runId,
   });
 
-function counters({ teamLabel }: DecideDeps, approval: Approval, status: 'approved' | 'rejected'): Counter[] {
-  if (approval.stage !== 'production') return [];
-  const team = teamLabel ? teamLabel({ namespace: null, team: approval.team }) : approval.team;
-  const labels = [team ?? '', approval.pipelineName, status];
-  return [{ metric: 'human_approval_decisions_total', labels, value: 1 }];
-}
+const counters = ({ stage, team, pipelineName }: Approval, status: 'approved' | 'rejected'): Counter[] =>
+  stage === 'production'
+    ? [{ metric: 'human_approval_decisions_total', labels: [team ?? '', pipelineName, status], value: 1 }]
+    : [];
