@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { newestFirst, type PromptUse } from '../../analytics/prompt-versions.ts';
 import type { LabelledCount } from './calibration.ts';
 import { hasExecutions } from './step-facts.ts';
+import { firstWithin } from '../db/first-within.ts';
 import type { Tables } from '../db/schema.ts';
 import { isExecution, notReplayed } from '../db/rows/executions.ts';
 import type { Window } from '../../analytics/window.ts';
@@ -114,7 +115,7 @@ const promptsCounted = (
     .execute();
 
 /** Bytes of the texts of one history: authors change prompts as often as they like, and each of their texts is kept. */
-const MOST_TEXTS = 2 * 1024 * 1024;
+export const MOST_TEXTS = 2 * 1024 * 1024;
 
 /** Editions whose texts are looked for. */
 export const MOST_WITH_TEXT = 200;
@@ -122,15 +123,12 @@ export const MOST_WITH_TEXT = 200;
 /** The same editions, the first ones with their texts, as far as these have room together. */
 export async function withTemplates(db: Kysely<Tables>, newest: readonly PromptUse[]): Promise<PromptUse[]> {
   const hashes = newest.slice(0, MOST_WITH_TEXT).map(({ promptHash }) => promptHash);
-  const templates = await templatesOf(db, firstWithin(hashes, await sizesOf(db, hashes)));
+  const sizes = await sizesOf(db, hashes);
+  const templates = await templatesOf(
+    db,
+    firstWithin(hashes, (hash) => sizes.get(hash) ?? 0, { most: MOST_TEXTS }),
+  );
   return newest.map((use) => ({ ...use, template: templates.get(use.promptHash) ?? null }));
-}
-
-/** Those that come first, until they have no room together; one of unknown size takes none. */
-export function firstWithin(names: readonly string[], sizes: ReadonlyMap<string, number>): string[] {
-  let room = MOST_TEXTS;
-  const without = names.findIndex((name) => (room -= sizes.get(name) ?? 0) < 0);
-  return without < 0 ? [...names] : names.slice(0, without);
 }
 
 async function sizesOf(db: Kysely<Tables>, hashes: readonly string[]): Promise<Map<string, number>> {

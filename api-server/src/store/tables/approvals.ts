@@ -5,6 +5,7 @@ import type { ConfigSource, Message } from '../../notify/message.ts';
 import { camelCase, snakeCase } from '../../runs/state/key-case.ts';
 import type { Stage } from '../../runs/state/model.ts';
 import type { Tx } from '../db/database.ts';
+import { firstWithin } from '../db/first-within.ts';
 import type { ApprovalRow, Tables } from '../db/schema.ts';
 import { columns, statement } from '../db/statement.ts';
 
@@ -184,7 +185,7 @@ export interface ApprovalList {
 }
 
 /** Bytes of the texts of a list: questions and inputs are written by agents, and a page holds 200 of them. */
-export const MOST_LISTED_BYTES = 4 * 1024 * 1024;
+const MOST_LISTED_BYTES = 4 * 1024 * 1024;
 
 /** Those that wait first, then the newest; fewer than `limit` where their texts have no room, and at least one. */
 export async function listApprovals(
@@ -218,7 +219,8 @@ export async function listApprovals(
   const [pending, ended] = await Promise.all([counted(true), counted(false)]);
   const first = await sizes(true, page);
   const rest = await sizes(false, { limit: page.limit - first.length, offset: Math.max(0, page.offset - pending) });
-  const ids = withinRoom([...first, ...rest]);
+  const room = { most: MOST_LISTED_BYTES, least: 1 };
+  const ids = firstWithin([...first, ...rest], ({ bytes }) => Number(bytes), room).map(({ id }) => id);
   const found = await findApprovals(db, ids);
   return { approvals: ids.flatMap((id) => found.get(id) ?? []), total: pending + ended };
 }
@@ -226,12 +228,6 @@ export async function listApprovals(
 const bytesOfTexts = sql<
   number | string
 >`coalesce(octet_length(question), 0) + coalesce(octet_length(tool), 0) + coalesce(octet_length(fields), 0)`;
-
-function withinRoom(sizes: readonly { id: string; bytes: number | string }[]): string[] {
-  let room = MOST_LISTED_BYTES;
-  const without = sizes.findIndex(({ bytes }, index) => (room -= Number(bytes)) < 0 && index > 0);
-  return sizes.slice(0, without < 0 ? sizes.length : without).map(({ id }) => id);
-}
 
 const toApproval = (row: ApprovalRow): Approval => ({
   ...camelCase(row),

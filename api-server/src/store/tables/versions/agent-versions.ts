@@ -1,7 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { AgentUse } from '../../../analytics/agent-versions.ts';
 import { newestFirst } from '../../../analytics/prompt-versions.ts';
-import { firstWithin, MOST_WITH_TEXT } from '../../aggregates/prompt-versions.ts';
+import { MOST_TEXTS, MOST_WITH_TEXT } from '../../aggregates/prompt-versions.ts';
+import { firstWithin } from '../../db/first-within.ts';
 import type { FoundTexts, WantedVersion } from '../../../versions/agent-texts.ts';
 import type { Tx } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
@@ -38,7 +39,11 @@ export async function agentUses(db: Kysely<Tables>, agent: string, most: number)
   const newest = newestFirst(known, ({ agentVersion }) => agentVersion).slice(0, most);
   const sizes = new Map(rows.map((row) => [row.agent_version, Number(row.bytes)]));
   const versions = newest.slice(0, MOST_WITH_TEXT).map(({ agentVersion }) => agentVersion);
-  const texts = await textsOf(db, agent, firstWithin(versions, sizes));
+  const texts = await textsOf(
+    db,
+    agent,
+    firstWithin(versions, (version) => sizes.get(version) ?? 0, { most: MOST_TEXTS }),
+  );
   return newest.map((use) => ({ ...use, ...texts.get(use.agentVersion) }));
 }
 
