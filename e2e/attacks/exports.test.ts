@@ -1,4 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,32 +7,19 @@ import { type Service, startService } from '../support/start-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { MAX_HEALTH_MS, probeHealth } from './probe-health.ts';
 import { residentBytes } from './resident-bytes.ts';
+import { configureShop } from './shop-site.ts';
 
 /** By hand a million: `EXPORTED_RUNS=1000000`. */
 const RUNS = Number(process.env['EXPORTED_RUNS'] ?? 100_000);
 /** A third of it is what the collector leaves. */
 const MOST_GROWTH_MIB = 200;
-const PIPELINE = {
-  name: 'shop',
-  stage: 'production',
-  steps: [{ name: 'one', when: 'false', executor: 'webhook', url: 'http://127.0.0.1:9' }],
-};
 
 const scratch = scratchDirectory('exports-');
 const file = join(scratch.path, 'runs.db');
 let service: Service;
 
 beforeAll(async () => {
-  mkdirSync(join(scratch.path, 'pipelines'));
-  writeFileSync(join(scratch.path, 'pipelines/shop.yaml'), JSON.stringify(PIPELINE));
-  const config = join(scratch.path, 'config.yaml');
-  const settings = {
-    server: { host: '127.0.0.1', port: 0 },
-    pipeline_config_dir: 'pipelines',
-    database: { url: `sqlite://${file}` },
-    auth: { allow_unauthenticated: true },
-  };
-  writeFileSync(config, JSON.stringify(settings));
+  const config = configureShop(scratch.path, file);
   service = await startService('api-server', config);
   await call(`${service.url}/pipelines/shop/run`, { body: { summary: 'The checkout answers with errors' } });
   const ended = () => call<{ total: number }>(`${service.url}/runs?status=completed`);

@@ -1,4 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -7,13 +6,8 @@ import { scratchDirectory } from '../support/scratch.ts';
 import { type Service, startService } from '../support/start-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { probeHealth } from './probe-health.ts';
+import { configureShop } from './shop-site.ts';
 
-const PIPELINE = {
-  name: 'shop',
-  stage: 'production',
-  trigger: { match: { namespace: 'shop' } },
-  steps: [{ name: 'one', when: 'false', executor: 'webhook', url: 'http://127.0.0.1:9' }],
-};
 const AT_ONCE = 30;
 /** Each answer of 47 MB is written in one turn of the event loop. */
 const MAX_HEALTH_MS = 10_000;
@@ -26,19 +20,10 @@ const wordsOf = (length: number) => 'many words '.repeat(length / 11);
 
 const scratch = scratchDirectory('large-reads-');
 const file = join(scratch.path, 'runs.db');
-const config = join(scratch.path, 'config.json');
+const config = configureShop(scratch.path, file);
 let service: Service;
 
 beforeAll(async () => {
-  mkdirSync(join(scratch.path, 'pipelines'));
-  writeFileSync(join(scratch.path, 'pipelines/shop.yaml'), JSON.stringify(PIPELINE));
-  const settings = {
-    server: { host: '127.0.0.1', port: 0 },
-    pipeline_config_dir: 'pipelines',
-    database: { url: `sqlite://${file}` },
-    auth: { allow_unauthenticated: true },
-  };
-  writeFileSync(config, JSON.stringify(settings));
   service = await startService('api-server', config);
   await call(`${service.url}/webhook?source=alert_router`, {
     body: { alerts: [{ status: 'firing', labels: { namespace: 'shop' } }] },

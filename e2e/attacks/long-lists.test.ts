@@ -1,4 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -7,30 +6,16 @@ import { scratchDirectory } from '../support/scratch.ts';
 import { type Service, startService } from '../support/start-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { MAX_HEALTH_MS, probeHealth } from './probe-health.ts';
+import { configureShop } from './shop-site.ts';
 
 const RUNS = 100_000;
-const PIPELINE = {
-  name: 'shop',
-  stage: 'production',
-  trigger: { match: { namespace: 'shop' } },
-  steps: [{ name: 'one', when: 'false', executor: 'webhook', url: 'http://127.0.0.1:9' }],
-};
 
 const scratch = scratchDirectory('long-lists-');
 const file = join(scratch.path, 'runs.db');
-const config = join(scratch.path, 'config.yaml');
+const config = configureShop(scratch.path, file);
 let service: Service;
 
 beforeAll(async () => {
-  mkdirSync(join(scratch.path, 'pipelines'));
-  writeFileSync(join(scratch.path, 'pipelines/shop.yaml'), JSON.stringify(PIPELINE));
-  const settings = {
-    server: { host: '127.0.0.1', port: 0 },
-    pipeline_config_dir: 'pipelines',
-    database: { url: `sqlite://${file}` },
-    auth: { allow_unauthenticated: true },
-  };
-  writeFileSync(config, JSON.stringify(settings));
   service = await startService('api-server', config);
   await startOne();
   await service.stop();
