@@ -58,7 +58,7 @@ export default defineConfig({
     eqeqeq: ['error', 'always', { null: 'ignore' }],
     'prefer-const': 'error',
     'no-var': 'error',
-    'import/no-cycle': 'error',
+    'import/no-cycle': ['error', { ignoreTypes: false }],
     'import/no-default-export': 'error',
     'import/no-unassigned-import': 'off',
     'node/no-process-env': 'error',

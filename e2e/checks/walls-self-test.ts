@@ -22,11 +22,14 @@ interface Diagnostic {
 
 const OTHER_RULES: readonly { name: string; rule: string; planted: readonly Planted[] }[] = [
   {
-    name: 'files do not import each other in a circle',
+    name: 'files do not import each other in a circle, types neither',
     rule: 'no-cycle',
     planted: [
-      { file: 'gateway/src/circle-a.ts', code: "import { b } from './circle-b.ts';\nexport const a = () => b;\n" },
-      { file: 'gateway/src/circle-b.ts', code: "import { a } from './circle-a.ts';\nexport const b = () => a;\n" },
+      { file: 'gateway/src/circle-a.ts', code: "import type { B } from './circle-b.ts';\nexport type A = { b: B };\n" },
+      {
+        file: 'gateway/src/circle-b.ts',
+        code: "import type { A } from './circle-a.ts';\nexport type B = { a: A } | null;\n",
+      },
     ],
   },
   {

@@ -1,6 +1,7 @@
 import { type ToolApprovalParams, ToolApprovalResult } from '@signalbox/crds';
 import type { ApprovalRight } from '../identity/authenticate.ts';
-import type { Caller, RunWatcher } from '../runs/run.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { RunWatcher } from '../runs/run.ts';
 import type { Connection } from './connection.ts';
 
 /** An approver must see the whole call. */

@@ -1,6 +1,7 @@
 import type { RunMetadata } from '@signalbox/crds';
 import { cutName } from './cut-name.ts';
-import type { Caller, Run } from './run.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { Run } from './run.ts';
 import type { RunOutcome } from './run-outcome.ts';
 
 /** What is on record of a run that ended: its figures and who asked for it, and nothing of what was said in it. */

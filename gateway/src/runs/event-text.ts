@@ -1,10 +1,9 @@
-import type { Run } from './run.ts';
 import type { RunEvent } from './run-event.ts';
 import { shownEvent } from './shown-event.ts';
 import { timestamp } from './timestamp.ts';
 
 /** An event as the parameters of its notifications, encoded when one of the watchers first needs it. */
-export function eventText({ id, params: { idempotency_key } }: Run, event: RunEvent): () => string {
+export function eventText(id: string, idempotency_key: string | undefined, event: RunEvent): () => string {
   const now = Date.now();
   const shown = shownEvent(event);
   let text: string | undefined;

@@ -8,6 +8,7 @@ import {
   type ToolApprovalResult,
 } from '@signalbox/crds';
 import type { ApprovalRight } from '../identity/authenticate.ts';
+import type { Caller } from '../identity/caller.ts';
 import type { ApprovalRequest } from './tool-door.ts';
 import { eventText } from './event-text.ts';
 import type { RunEvent } from './run-event.ts';
@@ -17,12 +18,6 @@ import { type Share, shareOf } from './share.ts';
 
 /** A request as the approver gets it. */
 export type ShownRequest = ApprovalRequest & { input_sha256: string };
-
-/** Who asks: the name of the token, never the token, and the address. */
-export interface Caller {
-  token: string;
-  address: string;
-}
 
 /** A connection that started a run or attached to it later. */
 export interface RunWatcher {
@@ -129,7 +124,7 @@ export class Run {
 
   emit(event: RunEvent): void {
     if (this.watchers.size === 0) return;
-    const text = eventText(this, event);
+    const text = eventText(this.id, this.params.idempotency_key, event);
     for (const watcher of this.watchers.keys()) watcher.event(this, event, text);
   }
 

@@ -1,5 +1,6 @@
 import type { AgentRunParams } from '@signalbox/crds';
-import type { RunWatcher } from './run.ts';
+import type { ApprovalRight } from '../identity/authenticate.ts';
+import type { Caller } from '../identity/caller.ts';
 
 /** Whose runs share their part of the slots. */
 export interface Share {
@@ -14,7 +15,7 @@ export interface Share {
  */
 export function shareOf(
   { agent, metadata }: Pick<AgentRunParams, 'agent' | 'metadata'>,
-  { approves, caller }: Pick<RunWatcher, 'approves' | 'caller'>,
+  { approves, caller }: { approves: ApprovalRight; caller?: Caller },
 ): Share {
   if (approves === 'none') return { key: `caller ${caller?.token}`, isBounded: true };
   const { namespace, pipeline } = metadata ?? {};

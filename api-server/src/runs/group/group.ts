@@ -1,7 +1,8 @@
 import { plainAnswer } from '../state/step-kind.ts';
 import { createRest } from '@signalbox/crds/process/rest';
 import type { FanOutStep, ParallelStep, Step } from '@signalbox/crds';
-import type { ActiveRun, StepView } from '../state/active-run.ts';
+import type { ActiveRun } from '../state/active-run.ts';
+import type { StepView } from '../state/step-results.ts';
 import { withDeadline } from '../state/deadline.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { Failure } from '../state/executor.ts';

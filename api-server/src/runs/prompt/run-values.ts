@@ -1,4 +1,5 @@
-import type { ActiveRun, StepView } from '../state/active-run.ts';
+import type { ActiveRun } from '../state/active-run.ts';
+import type { StepView } from '../state/step-results.ts';
 
 /** What of a run templates and expressions may see. */
 export type SeenRun = Pick<ActiveRun, 'id' | 'pipeline' | 'context' | 'team' | 'stage' | 'triggeredAt' | 'results'>;

@@ -1,5 +1,6 @@
 import type { ExecutorStep } from '@signalbox/crds';
-import type { ActiveRun, StepView } from '../state/active-run.ts';
+import type { ActiveRun } from '../state/active-run.ts';
+import type { StepView } from '../state/step-results.ts';
 import type { StepExecution } from '../state/model.ts';
 import { candidateName, type ChainReplay, gradeOf, type RecordedRun, type ReplaySample } from '../state/replay.ts';
 import { stepView } from '../run/step-view.ts';

@@ -1,9 +1,8 @@
 import { isFanOut, type Pipeline } from '@signalbox/crds';
-import type { StepView } from '../state/active-run.ts';
 import { family } from '../state/hourly.ts';
 import type { StepExecution } from '../state/model.ts';
 import type { RecordedRun } from '../state/replay.ts';
-import { StepResults } from '../state/step-results.ts';
+import { StepResults, type StepView } from '../state/step-results.ts';
 import { runValues } from '../prompt/run-values.ts';
 import { stepView } from '../run/step-view.ts';
 

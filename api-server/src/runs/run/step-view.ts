@@ -1,4 +1,4 @@
-import type { StepView } from '../state/active-run.ts';
+import type { StepView } from '../state/step-results.ts';
 import { heldView } from '../state/held.ts';
 import type { StepExecution } from '../state/model.ts';
 

@@ -2,20 +2,10 @@ import type { Pipeline } from '@signalbox/crds';
 import type { Author } from '../../definitions/tenants.ts';
 import type { Journal } from './events.ts';
 import type { ConcurrencyGroup } from './concurrency-group.ts';
-import type { Stage, StepExecution, StepStatus, TriggerContext } from './model.ts';
+import type { Stage, StepExecution, TriggerContext } from './model.ts';
 import type { Write } from './records.ts';
 import type { Span } from './span.ts';
 import type { StepResults } from './step-results.ts';
-
-/** What later steps see of an ended one, in templates and expressions. */
-export interface StepView {
-  status: StepStatus;
-  summary: string | null;
-  confidence: number | null;
-  trust: number | null;
-  output: Record<string, unknown>;
-  next_step_context: unknown;
-}
 
 export interface Spent {
   tokens: number;

@@ -1,7 +1,7 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { valuesIn } from '@signalbox/crds';
 import { LRUCache } from 'lru-cache';
-import type { StepView } from './active-run.ts';
+import type { StepView } from './step-results.ts';
 import type { StepExecution, TriggerContext } from './model.ts';
 
 /** What is smaller in memory is kept as it is. */

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StepView } from './active-run.ts';
-import { StepResults } from './step-results.ts';
+import { StepResults, type StepView } from './step-results.ts';
 
 const view = (summary: string): StepView => ({
   status: 'completed',

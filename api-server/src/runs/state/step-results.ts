@@ -1,5 +1,15 @@
 import { templateName } from '@signalbox/crds';
-import type { StepView } from './active-run.ts';
+import type { StepStatus } from './model.ts';
+
+/** What later steps see of an ended one, in templates and expressions. */
+export interface StepView {
+  status: StepStatus;
+  summary: string | null;
+  confidence: number | null;
+  trust: number | null;
+  output: Record<string, unknown>;
+  next_step_context: unknown;
+}
 
 /** Ended steps of a run by name, in the order of their end. */
 export class StepResults extends Map<string, StepView> {

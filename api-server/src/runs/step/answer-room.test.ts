@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { ActiveRun, StepView } from '../state/active-run.ts';
+import type { ActiveRun } from '../state/active-run.ts';
 import { heldView } from '../state/held.ts';
 import { noFacts, plainAnswer, type Performed } from '../state/step-kind.ts';
 import { createDailyBytes } from '../state/daily-bytes.ts';
-import { StepResults } from '../state/step-results.ts';
+import { StepResults, type StepView } from '../state/step-results.ts';
 import { createAnswerRoom, withinRoom } from './answer-room.ts';
 
 const OF_RUN = 100_000;

@@ -1,0 +1,5 @@
+/** Who asks: the name of the token, never the token, and the address. */
+export interface Caller {
+  token: string;
+  address: string;
+}
