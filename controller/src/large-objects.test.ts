@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { packBody } from './objects/packed-body.ts';
+import { STEP } from './testing/objects.ts';
 import { type FakeApiServer, startFakeApiServer } from './testing/fake-api-server.ts';
 import { flags } from '../../e2e/control-plane/controllers.ts';
 import { scratchDirectory } from '../../e2e/support/scratch.ts';
@@ -47,6 +49,18 @@ test('the sidecar writes the files of others, whatever large objects a tenant ma
   applyLarge(8, 'changed');
   api.apply('Agent', 'better', AGENT);
   await expect.poll(() => existsSync(join(dir, 'agents/better/agent.yaml'))).toBe(true);
+  expect(residentBytes(service, 'VmHWM')).toBeLessThan(256 * MIB);
+});
+
+test('what was accepted last of many objects does not fill the memory of the sidecar, however small it is packed', async () => {
+  // Some hundred bytes; 4 MB once parsed.
+  const lastAccepted = packBody({ name: 'packed-0', tags: Array.from({ length: 59_000 }, () => ({})) });
+  for (let index = 0; index < 45; index++) api.apply('Pipeline', `packed-${index}`, { steps: [] }, { lastAccepted });
+  api.apply('Pipeline', 'good', { steps: [{ name: 'look', ...STEP }] });
+  const dir = join(scratch.path, 'packed');
+  service = await start('sync', 128, { kinds: 'Pipeline', dir });
+  await expect.poll(() => existsSync(join(dir, 'pipelines/good.yaml'))).toBe(true);
+  expect(existsSync(join(dir, 'pipelines/packed-0.yaml'))).toBe(false);
   expect(residentBytes(service, 'VmHWM')).toBeLessThan(256 * MIB);
 });
 

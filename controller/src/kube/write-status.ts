@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setHeaderOptions } from '@kubernetes/client-node';
 import { type CustomObject, GROUP, type ObjectStatus, PLURALS, VERSION, withStatus } from '../objects/custom-object.ts';
-import { packBody } from '../objects/packed-body.ts';
 import { answerOf, JSON_PATCH, type KubeAnswer, type Refusal } from './answer.ts';
 import { type Cluster, FIELD_MANAGER } from './cluster.ts';
 
@@ -20,10 +19,9 @@ export async function writeStatus(
   status: ObjectStatus,
 ): Promise<StatusWritten> {
   const { kind, namespace, name, uid } = object;
-  const { lastAccepted } = status;
   const body = [
     { op: 'test', path: '/metadata/uid', value: uid },
-    { op: 'add', path: '/status', value: lastAccepted ? { ...status, lastAccepted: packBody(lastAccepted) } : status },
+    { op: 'add', path: '/status', value: status },
   ];
   const place = { group: GROUP, version: VERSION, plural: PLURALS[kind], namespace, name };
   const answer = await answerOf(

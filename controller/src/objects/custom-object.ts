@@ -1,7 +1,7 @@
 import { Condition, type DefinitionKind, isName } from '@signalbox/crds';
 import { z } from 'zod';
 import { definitionJson, isSoundStatus } from './definition-size.ts';
-import { unpackBody } from './packed-body.ts';
+import { packedIn } from './packed-body.ts';
 
 export const GROUP = 'signalbox.dev';
 export const VERSION = 'v1alpha1';
@@ -38,7 +38,7 @@ export type Replica = z.infer<typeof Replica>;
 const ObjectStatus = z.looseObject({
   observedGeneration: z.number().optional(),
   contentHash: z.string().optional(),
-  lastAccepted: z.record(z.string(), z.unknown()).transform(unpackBody).optional(),
+  lastAccepted: z.record(z.string(), z.unknown()).transform(packedIn).optional(),
   conditions: z.array(Condition).default([]),
   replicas: z.array(Replica).default([]),
 });

@@ -4,7 +4,7 @@ import { isSoundStatus, MAX_STATUS_VALUES } from './definition-size.ts';
 
 type Body = Record<string, unknown>;
 
-/** A body as it stands in a status: two lines that people can skip, where its text would fill screens. */
+/** A body as it stands in a status: two lines that people can skip, where its text would fill screens. Kept so: many fit in memory. */
 export interface PackedBody {
   hash: string;
   /** The JSON, compressed, in base64. */
@@ -17,21 +17,31 @@ const SMALL_TABLES = { windowBits: 13, memLevel: 6 };
 /** A definition holds at most 256 KiB of YAML; expanded, it stays below this. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-export const packBody = (body: Body): PackedBody => ({
-  hash: contentHash(body),
-  gzip: gzipSync(JSON.stringify(body), SMALL_TABLES).toString('base64'),
-});
+const hashes = new WeakMap<Body, string>();
 
-/** Also takes a body as earlier versions wrote it; undefined where it cannot be read. */
-export function unpackBody(written: Body): Body | undefined {
-  const { gzip } = written;
-  if (typeof gzip !== 'string') return written;
+/** The same as before where the body is. */
+export function packBody(body: Body, before?: PackedBody): PackedBody {
+  const hash = hashes.get(body) ?? contentHash(body);
+  hashes.set(body, hash);
+  if (before?.hash === hash) return before;
+  return { hash, gzip: gzipSync(JSON.stringify(body), SMALL_TABLES).toString('base64') };
+}
+
+/** The packed body in a status; packs one as earlier versions wrote it. */
+export function packedIn(written: Body): PackedBody {
+  const { hash, gzip } = written;
+  if (typeof gzip !== 'string') return packBody(written);
+  return { hash: typeof hash === 'string' ? hash : '', gzip };
+}
+
+/** Undefined where it cannot be read, or is not the body that the hash names. */
+export function unpackBody({ hash, gzip }: PackedBody): Body | undefined {
   try {
     const text = gunzipSync(Buffer.from(gzip, 'base64'), { maxOutputLength: MAX_BYTES }).toString();
     // Of twice as many signs: a list in a list has two.
     if (valuesIn(text) > 2 * MAX_STATUS_VALUES) return undefined;
     const body = JSON.parse(text) as Body;
-    return isSoundStatus(body) ? body : undefined;
+    return isSoundStatus(body) && contentHash(body) === hash ? body : undefined;
   } catch {
     return undefined;
   }

@@ -1,7 +1,8 @@
 import { atOnce, parseYaml, shortHash, type SyncManifest, type Turns } from '@signalbox/crds';
 import type { CustomObject } from '../objects/custom-object.ts';
 import { agentAddresses } from './placement.ts';
-import type { Served, Verdict } from './plan.ts';
+import type { Verdict } from './plan.ts';
+import type { Served } from './served.ts';
 
 export type Owners = SyncManifest['files'];
 
@@ -42,7 +43,8 @@ export function* planningFiles(input: FilePlanInput): Turns<FilePlan> {
   if (Object.keys(owners).some((path) => !files.has(path))) keepFiles(input, { files, owned, put });
   const reports = verdicts.map(({ object }) => reportOf(object)).toSorted((a, b) => (a.key < b.key ? -1 : 1));
   const objects = reports.map(({ report }) => report);
-  return { files, manifest: { namespace: home, files: sorted(owned), objects, agents: agentAddresses(verdicts) } };
+  const agents = yield* agentAddresses(verdicts);
+  return { files, manifest: { namespace: home, files: sorted(owned), objects, agents } };
 }
 
 interface PlannedFile {

@@ -69,6 +69,18 @@ test('a step that broke is taken over as it was accepted last, and its pipelines
   expect(byName(verdicts, 'look')).toMatchObject({ accepted: false, served: { from: 'lastAccepted' } });
 });
 
+test('of steps that broke only 4 MiB are taken over in a namespace, and those of another as before', () => {
+  const brokenStep = (name: string, namespace: string) => {
+    const lastAccepted = { name, ...STEP, prompt_template: 'x'.repeat(60_000) };
+    return objectOf({ kind: 'LibraryStep', name, namespace, spec: {}, status: { lastAccepted } });
+  };
+  const steps = Array.from({ length: 80 }, (_, at) => brokenStep(`look-${at}`, 'many'));
+  const all = [...steps, brokenStep('other', 'few')];
+  const users = all.map(({ name }) => objectOf({ name, spec: { steps: [{ name: 'first', use: name }] } }));
+  const taken = plan([...users, ...all], undefined).filter(({ accepted: sound }) => sound);
+  expect(taken.map(({ object }) => object.name)).toEqual([...steps.slice(0, 69).map(({ name }) => name), 'other']);
+});
+
 test('of two objects with one definition name the older keeps it, and the other is not served at all', () => {
   const older = objectOf({ namespace: 'z', createdAt: '2025-01-01T00:00:00Z' });
   const newer = objectOf({ namespace: 'a', status: { lastAccepted: accepted } });

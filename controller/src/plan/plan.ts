@@ -1,10 +1,7 @@
 import {
   agentFindings,
-  AgentRuntime,
   atOnce,
-  contentHash,
   createResolveMemo,
-  isName,
   type Operator,
   type Problem,
   type ResolveMemo,
@@ -20,20 +17,11 @@ import {
 import { type CustomObject, definitionName, describe } from '../objects/custom-object.ts';
 import { TOO_LARGE_SPEC } from '../objects/definition-size.ts';
 import { claimNames, claimOf, type Claims } from './claim-names.ts';
-import { type Body, definitionOf, type DefinitionText, type WrittenDefinition } from './definition-text.ts';
+import { type Body, definitionOf, type WrittenDefinition } from './definition-text.ts';
 import { conflict, judge, type Judgement } from './judgement.ts';
+import { acceptedBody, acceptedOf, createStepRoom } from './last-accepted.ts';
 import { gateState, isGated, isHeld, throughGate } from './readiness-gate.ts';
-
-/** What the services should serve for an object. */
-export interface Served extends DefinitionText {
-  /** The name of the definition, safe as a file name. */
-  name: string;
-  /** Hash of the effective body; an agent's version. */
-  hash: string;
-  from: 'spec' | 'lastAccepted';
-  /** The readiness gate keeps it at stage `testing`. */
-  held: boolean;
-}
+import { type Served, servedOf } from './served.ts';
 
 /** The judgement of one object, and what is served for it. */
 export interface Verdict extends Judgement {
@@ -68,7 +56,7 @@ export function* planning(objects: readonly CustomObject[], rules: Planning): Tu
   const { owners, losers } = claimNames(objects, home);
   const resolved = yield* resolveOwners(owners, rules);
   const verdicts: Verdict[] = [];
-  for (const object of owners.values()) verdicts.push(judged(object, resolved, { owners, rules }));
+  for (const object of owners.values()) verdicts.push(yield* judged(object, resolved, { owners, rules }));
   const lost = losers.map(({ object, owner }): Verdict => ({
     ...conflict(definitionName(object), { object, owner }, home),
     object,
@@ -94,10 +82,17 @@ function* resolveOwners(owners: Claims['owners'], { operator, memo }: Planning):
   const agentsAndSteps = { pipelines: [], steps: sources('LibraryStep'), agents: sources('Agent'), operator };
   const first = yield* resolving(agentsAndSteps, memo);
   const soundSteps = new Set(first.steps.map(({ file }) => file));
-  const steps = (of.get('LibraryStep') ?? []).flatMap((object) => {
+  const steps: Source[] = [];
+  const room = createStepRoom();
+  for (const object of of.get('LibraryStep') ?? []) {
     const source = writtenOf(object, memo);
-    return soundSteps.has(source.file) ? source : (acceptedOf(object, memo) ?? (object.tooLarge ? [] : source));
-  });
+    if (soundSteps.has(source.file)) steps.push(source);
+    else {
+      yield null;
+      const accepted = room.takes(object) ? acceptedStep(object, memo) : null;
+      if (accepted || !object.tooLarge) steps.push(accepted ?? source);
+    }
+  }
   const second = yield* resolving({ pipelines: sources('Pipeline'), steps, operator }, memo);
   const sound = new Map<string, Sound>();
   for (const list of [first.steps, first.agents, second.pipelines]) for (const one of list) sound.set(one.file, one);
@@ -149,11 +144,9 @@ function writtenOf(object: CustomObject, memo: ResolveMemo): Written {
   return made;
 }
 
-function acceptedOf(object: CustomObject, memo: ResolveMemo): Written | null {
-  const { lastAccepted } = object.status;
-  if (!lastAccepted || !isName(lastAccepted['name'])) return null;
-  const make = () => definitionOf(object.kind, throughGate(object, lastAccepted));
-  return remember(object, `${shortHash(lastAccepted)} ${gateState(object)}`, { memo, what: 'accepted', make });
+function acceptedStep(object: CustomObject, memo: ResolveMemo): Written {
+  const make = () => definitionOf(object.kind, acceptedBody(object));
+  return remember(object, shortHash(object.status.lastAccepted), { memo, what: 'accepted', make });
 }
 
 interface Judging {
@@ -164,11 +157,15 @@ interface Judging {
 /** Verdicts of sound objects without a warning: the same for as long as neither the object nor what was made of it changes. */
 const known = new WeakMap<CustomObject, { passed: Sound; verdict: Verdict }>();
 
-function judged(object: CustomObject, { sound, problems }: Resolved, { owners, rules }: Judging): Verdict {
+function* judged(object: CustomObject, { sound, problems }: Resolved, { owners, rules }: Judging): Turns<Verdict> {
   const definition = writtenOf(object, rules.memo);
   const passed = sound.get(definition.file);
   const found = problems.get(definition.file) ?? [];
-  if (!passed) return refused(object, found, { owners, rules });
+  if (!passed) {
+    // To unpack what was accepted last takes long.
+    yield null;
+    return refused(object, found, { owners, rules });
+  }
   const before = known.get(object);
   if (found.length === 0 && before?.passed === passed) return before.verdict;
   const { name, body } = passed;
@@ -179,7 +176,7 @@ function judged(object: CustomObject, { sound, problems }: Resolved, { owners, r
     object,
     // The accepted body is the written one; the gate changes only what is served.
     body: isKept ? { ...body, stage: 'production' } : withSoul(passed),
-    served: servedOf(definition, { name, hash, from: 'spec', held: isKept }),
+    served: servedOf(() => definition, { name, hash, from: 'spec', held: isKept }),
     lostName: false,
   };
   if (found.length === 0) known.set(object, { passed, verdict });
@@ -199,36 +196,14 @@ function refused(object: CustomObject, found: readonly Problem[], { owners, rule
  * its tools, and what its pods get. Not read from the problems: they are about the spec, and one that cannot be read has none.
  */
 function mayNotStay(object: CustomObject, { operator }: Planning): boolean {
-  const { lastAccepted: accepted } = object.status;
-  const name = isName(accepted?.['name']) ? accepted['name'] : definitionName(object);
-  const { data: runtime = {} } = AgentRuntime.safeParse(accepted?.['runtime']);
+  const { name = definitionName(object), runtime = {} } = acceptedOf(object) ?? {};
   const standing = standingOf(operator?.tenancy, object.namespace);
   return object.kind === 'Agent' && agentFindings({ name, runtime }, standing).length > 0;
 }
 
-function servedOf(definition: WrittenDefinition, about: Omit<Served, keyof DefinitionText>): Served {
-  const { soul } = definition;
-  return {
-    ...about,
-    ...(soul === undefined ? {} : { soul }),
-    get text() {
-      return definition.text;
-    },
-  };
-}
-
 /** The last accepted body, unless its name now belongs to another object. */
 function lastAccepted(object: CustomObject, owners: Claims['owners']): Served | null {
-  const accepted = object.status.lastAccepted;
-  const name = accepted?.['name'];
-  if (!accepted || !isName(name)) return null;
-  if (name !== definitionName(object) && owners.has(claimOf(object.kind, name))) return null;
-  const body = throughGate(object, accepted);
-  const about = { name, hash: hashOf(object, body), from: 'lastAccepted', held: isHeld(object, accepted) } as const;
-  return servedOf(definitionOf(object.kind, body), about);
-}
-
-function hashOf({ kind, status }: CustomObject, body: Body): string {
-  const agentVersion = status['agentVersion'];
-  return kind === 'Agent' && typeof agentVersion === 'string' ? agentVersion : contentHash(body);
+  const served = acceptedOf(object)?.served ?? null;
+  if (served && served.name !== definitionName(object) && owners.has(claimOf(object.kind, served.name))) return null;
+  return served;
 }

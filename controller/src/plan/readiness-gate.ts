@@ -21,7 +21,7 @@ export const throughGate = (object: Gated, body: Body): Body =>
 export const gateState = (object: Gated): string => `${isGated(object)} ${object.status['promoted'] === true}`;
 
 /** `status.promoted` as it should be: set by a verdict under the gate, kept until the stage is set back to `testing`. */
-export function nextPromoted(object: Gated, body: Body | undefined, verdictIsReady: boolean): true | undefined {
-  if (body?.['stage'] !== 'production') return undefined;
+export function nextPromoted(object: Gated, inProduction: boolean, verdictIsReady: boolean): true | undefined {
+  if (!inProduction) return undefined;
   return object.status['promoted'] === true || (isGated(object) && verdictIsReady) ? true : undefined;
 }

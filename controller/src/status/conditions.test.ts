@@ -3,6 +3,7 @@ import { keyOf, type ReplicaView, type ServiceView } from '../observe/service-vi
 import { plan, type Verdict } from '../plan/plan.ts';
 import { objectOf } from '../testing/objects.ts';
 import { conditionsOf } from './conditions.ts';
+import { unpackBody } from '../objects/packed-body.ts';
 import { nextStatus, sameStatus, transitions } from './next-status.ts';
 import { definedAgents, undefinedAgents } from './undefined-agents.ts';
 
@@ -109,7 +110,11 @@ test('a condition keeps its time until its status turns', () => {
 test('what was accepted last outlives a spec that is bad', () => {
   const status = nextStatus(sound, { asked: false }, NOW);
   const bad = verdictOf({ spec: { steps: [] }, generation: 2, status });
-  expect(nextStatus(bad, { asked: false }, NOW)).toMatchObject({ observedGeneration: 2, lastAccepted: sound.body! });
+  expect(nextStatus(bad, { asked: false }, NOW)).toMatchObject({
+    observedGeneration: 2,
+    lastAccepted: status.lastAccepted,
+  });
+  expect(unpackBody(status.lastAccepted!)).toEqual(sound.body);
 });
 
 test('events are told of turns only', () => {

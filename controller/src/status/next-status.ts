@@ -2,7 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { canonicalJson, type Condition } from '@signalbox/crds';
 import { AGENT_LABEL } from '../objects/child-object.ts';
 import type { CustomObject, ObjectStatus } from '../objects/custom-object.ts';
+import { packBody, unpackBody } from '../objects/packed-body.ts';
 import { type DiscoveredTool, keyOf, type LastRun, type ServiceView } from '../observe/service-view.ts';
+import { acceptedOf } from '../plan/last-accepted.ts';
 import type { Verdict } from '../plan/plan.ts';
 import { VALID } from '../plan/judgement.ts';
 import { nextPromoted } from '../plan/readiness-gate.ts';
@@ -26,23 +28,27 @@ export function nextStatus(
   const next: ObjectStatus = {
     observedGeneration: object.generation,
     contentHash: served?.hash,
-    lastAccepted: body ?? before.lastAccepted,
+    lastAccepted: body ? packBody(body, before.lastAccepted) : before.lastAccepted,
     conditions: timed(conditions, before.conditions, object, now),
     replicas: replicasOf(key, view, before),
     lastRun: (key === null ? undefined : newestRun(key, view)) ?? before['lastRun'],
     stage: stageOf(verdict),
-    promoted: nextPromoted(object, body ?? before.lastAccepted, verdictIsReady),
+    promoted: nextPromoted(object, inProduction(verdict), verdictIsReady),
     ...(object.kind === 'Agent' ? { ...agentPart(verdict, key, view), scale: scaleOf(object, workload) } : {}),
   };
   return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined)) as ObjectStatus;
 }
 
 /** The stage that the services use: `testing` where none is written or the gate holds it. */
-function stageOf({ object, body, served }: Verdict): string | undefined {
+function stageOf(verdict: Verdict): string | undefined {
+  const { object, served } = verdict;
   if (object.kind !== 'Pipeline' || !served) return undefined;
-  const written = (body ?? object.status.lastAccepted)?.['stage'];
-  return written === 'production' && !served.held ? 'production' : 'testing';
+  return inProduction(verdict) && !served.held ? 'production' : 'testing';
 }
+
+/** Whether the accepted body says so. */
+const inProduction = ({ object, body }: Verdict): boolean =>
+  body ? body['stage'] === 'production' : acceptedOf(object)?.inProduction === true;
 
 /** Replicas that do not answer keep their row until they answer, or their address is gone. */
 function replicasOf(key: string | null, view: ServiceView, before: ObjectStatus): ObjectStatus['replicas'] {
@@ -103,7 +109,8 @@ export const transitions = (before: Before, after: Before): Transition[] => [
 type Before = Pick<ObjectStatus, 'conditions' | 'lastAccepted'>;
 
 function edited(before: ObjectStatus['lastAccepted'], after: ObjectStatus['lastAccepted']): Transition[] {
-  const keys = before && after ? changedKeys(before, after) : '';
+  if (!before || !after || before.hash === after.hash) return [];
+  const keys = changedKeys(unpackBody(before), unpackBody(after));
   return keys === ''
     ? []
     : [{ type: 'Normal', reason: 'Changed', message: `a new edition was accepted: ${keys} changed` }];

@@ -22,7 +22,7 @@ interface Stored {
 export interface FakeApiServer {
   url: string;
   /** Creates or replaces an object; a changed spec is a new generation. */
-  apply(kind: string, name: string, spec: Record<string, unknown>): void;
+  apply(kind: string, name: string, spec: Record<string, unknown>, status?: Record<string, unknown>): void;
   remove(kind: string, name: string): void;
   get(kind: string, name: string): Stored | undefined;
   /** Status writes that were accepted. */
@@ -137,7 +137,7 @@ export async function startFakeApiServer(tls?: { cert: string; key: string }): P
   const url = `http${tls ? 's' : ''}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
-    apply: (kind, name, spec) => {
+    apply: (kind, name, spec, status) => {
       const known = objects.get(`${kind} ${name}`);
       const before = known?.metadata ?? {
         name,
@@ -147,7 +147,7 @@ export async function startFakeApiServer(tls?: { cert: string; key: string }): P
         creationTimestamp: new Date().toISOString(),
       };
       const metadata = { ...before, generation: before.generation + 1, resourceVersion: '' };
-      put({ ...known, kind, metadata, spec }, known ? 'MODIFIED' : 'ADDED');
+      put({ ...known, kind, metadata, spec, ...(status ? { status } : {}) }, known ? 'MODIFIED' : 'ADDED');
     },
     remove: (kind, name) => {
       const known = objects.get(`${kind} ${name}`);

@@ -1,7 +1,8 @@
 import type { CustomObject, ObjectStatus } from '../objects/custom-object.ts';
+import { packedIn } from '../objects/packed-body.ts';
 
 export interface ObjectInput extends Partial<Omit<CustomObject, 'status'>> {
-  status?: Partial<ObjectStatus>;
+  status?: Partial<Omit<ObjectStatus, 'lastAccepted'>> & { lastAccepted?: object };
 }
 
 /** A pipeline of one shell-free step; what a test is about is given. */
@@ -20,7 +21,12 @@ export function objectOf({ status, ...given }: ObjectInput = {}): CustomObject {
     spec: SPECS[kind],
     tooLarge: false,
     ...given,
-    status: { conditions: [], replicas: [], ...status },
+    status: {
+      conditions: [],
+      replicas: [],
+      ...status,
+      lastAccepted: status?.lastAccepted && packedIn({ ...status.lastAccepted }),
+    },
   };
 }
 

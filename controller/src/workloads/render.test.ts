@@ -1,3 +1,4 @@
+import { atOnce } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import type { ImageServer } from '../config/image-servers.ts';
 import { plan } from '../plan/plan.ts';
@@ -336,5 +337,5 @@ test('the manifest names the Service of every agent that has pods, by the name o
     ],
     undefined,
   );
-  expect(agentAddresses(verdicts)).toEqual({ Triage_1: 'agent-triage.team-a.svc:18781' });
+  expect(atOnce(agentAddresses(verdicts))).toEqual({ Triage_1: 'agent-triage.team-a.svc:18781' });
 });
