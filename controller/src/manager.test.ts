@@ -90,6 +90,24 @@ test('a status that is refused is written in the end, and good objects do not wa
   expect(refusals).toBe(3);
 });
 
+test('objects that an API server cannot store, of which it says 500, are no outage for the others', async () => {
+  const asked: string[] = [];
+  api.intercept((method, path) => {
+    if (method !== 'PATCH') return null;
+    asked.push(path);
+    return path.includes('/stuck-') ? 500 : null;
+  });
+  for (let index = 0; index < 60; index++) api.apply('Pipeline', `stuck-${index}`, { steps });
+  api.apply('Pipeline', 'free', { steps });
+  await start();
+  await eventually(() => expect(conditionsOf('Pipeline', 'free')).toMatchObject({ Accepted: 'True Accepted' }));
+  const untilFree = asked.slice(
+    0,
+    asked.findIndex((path) => path.includes('/free/')),
+  );
+  expect(new Set(untilFree).size).toBe(untilFree.length);
+});
+
 test('Synced and the last run are what the replicas of the service say', async () => {
   let hash = 'another';
   const server = createServer((request, response) => {

@@ -18,8 +18,13 @@ export interface Refusal {
   message: string;
 }
 
-/** Whether the API server may be down, restart or ask for patience, which is no judgement of the request. */
-export const isUnavailable = ({ status }: Refusal): boolean => status === 0 || status === 429 || status >= 500;
+const UNAVAILABLE: ReadonlySet<number> = new Set([0, 401, 429, 502, 503, 504]);
+
+/**
+ * Whether the API server may be down, restart, ask for patience or not know this process, which is no judgement of the request. 500 is its
+ * answer to an object that is too large for etcd, and to one whose admission webhook does not answer.
+ */
+export const isUnavailable = ({ status }: Refusal): boolean => UNAVAILABLE.has(status);
 
 /** Turns the outcome of a call of the client into a value. */
 export async function answerOf<Body>(call: Promise<Body>): Promise<KubeAnswer<Body>> {
