@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { DefinitionKind } from '@signalbox/crds';
 import { usageProblem } from '@signalbox/crds/process/command-line';
-import { readRunnerOptions, RUNNER_FLAGS, type RunnerOptions } from './config/runner-options.ts';
+import { readRunnerOptions, RUNNER_FLAGS, type RunnerOptions, words } from './config/runner-options.ts';
 import { isKind } from './objects/custom-object.ts';
 
 export interface CommonOptions {
@@ -179,11 +179,3 @@ function commonOptions({ namespaces, host = '127.0.0.1', port = '0' }: Values): 
 const isAddress = (text: string | null): boolean => text === null || /^https?:\/\//.test(text);
 
 const error = (message: string): Command => ({ role: 'error', message });
-const words = (text = ''): string[] => [
-  ...new Set(
-    text
-      .split(',')
-      .map((word) => word.trim())
-      .filter(Boolean),
-  ),
-];

@@ -23,11 +23,16 @@ const GATEWAY_LABELS = 'app.kubernetes.io/name=signalbox,app.kubernetes.io/compo
 const LABEL = /^[A-Za-z0-9][\w./-]*=[\w.-]*$/;
 
 const isPullPolicy = (word: string): word is RunnerOptions['pullPolicy'] => PULL_POLICIES.includes(word);
-const words = (text: string): string[] =>
-  text
-    .split(',')
-    .map((word) => word.trim())
-    .filter(Boolean);
+
+/** Those of a flag, separated by commas, each once. */
+export const words = (text = ''): string[] => [
+  ...new Set(
+    text
+      .split(',')
+      .map((word) => word.trim())
+      .filter(Boolean),
+  ),
+];
 
 /** Null without an image: then agents get no pods. A string is the error. */
 export function readRunnerOptions(values: Values): RunnerOptions | null | string {
@@ -40,7 +45,7 @@ export function readRunnerOptions(values: Values): RunnerOptions | null | string
   return {
     image,
     pullPolicy,
-    pullSecrets: words(values['runner-pull-secrets'] ?? ''),
+    pullSecrets: words(values['runner-pull-secrets']),
     gatewayNamespace: values['gateway-namespace'] || null,
     gatewayLabels: Object.fromEntries(labels.map((label) => label.split('=') as [string, string])),
   };
