@@ -62,6 +62,18 @@ export class AnswerTooLarge extends Error {
   readonly statusCode = ANSWER_TOO_LARGE;
 }
 
+/** A body in one piece; throws where it is larger. */
+export async function bytesOf(body: AsyncIterable<Uint8Array>, max: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > max) throw new AnswerTooLarge(`the answer is larger than ${max} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}
+
 /**
  * Ends a call with the signal. Of an answer with more values large parts are left out; one that has more even then is refused, but for one
  * that is the `only` way to read an object, whose size the API server bounds.

@@ -1,6 +1,6 @@
 import { type RequestContext, ResponseContext, SelfDecodingBody, wrapHttpLibrary } from '@kubernetes/client-node';
 import { request } from 'undici';
-import { AnswerTooLarge } from './answer.ts';
+import { bytesOf } from './answer.ts';
 
 /** Several times what one object may have. */
 const MAX_BODY = 8 * 1024 * 1024;
@@ -16,19 +16,8 @@ export const httpLibrary = wrapHttpLibrary({
       dispatcher: prepared.getDispatcher(),
     });
     // Read at once: the client leaves some answers unread, and their connections would stay taken.
-    const bytes = await bytesOf(body);
+    const bytes = await bytesOf(body, MAX_BODY);
     const type = { 'content-type': String(headers['content-type']) };
     return new ResponseContext(statusCode, type, new SelfDecodingBody(Promise.resolve(bytes)));
   },
 });
-
-async function bytesOf(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > MAX_BODY) throw new AnswerTooLarge(`the answer is larger than ${MAX_BODY} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
-}

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'undici';
+import { bytesOf } from '../kube/answer.ts';
 
 export interface ReplicaSource<View> {
   /** Base address; a host with several addresses (a headless Service) has a replica behind each. */
@@ -92,17 +93,6 @@ async function fetchAnswer(
   const name = headers['x-signalbox-pod'];
   return {
     name: typeof name === 'string' && POD_NAME.test(name) ? name : null,
-    body: JSON.parse(await readBounded(body)),
+    body: JSON.parse((await bytesOf(body, MAX_BYTES)).toString()),
   };
-}
-
-async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new Error(`the answer is larger than ${MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
