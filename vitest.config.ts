@@ -18,6 +18,9 @@ const acrossProcesses = {
   fileParallelism: false,
 };
 
+/** The same for tests that mostly wait, for leases, leaders and clocks: after the units, and two at a time. */
+const waiting = { ...patience, pool: 'forks' as const, sequence: { groupOrder: 1 } };
+
 const unit = (name: string) => ({
   test: {
     name,
@@ -77,17 +80,8 @@ export default defineConfig({
       { test: { name: 'container', include: ['e2e/bundle/first-process.test.ts'], ...acrossProcesses } },
       { test: { name: 'alertmanager', include: ['e2e/alertmanager/**/*.test.ts'], ...acrossProcesses } },
       { test: { name: 'charts', include: ['e2e/charts/**/*.test.ts'], ...acrossProcesses } },
-      { test: { name: 'control-plane', include: ['e2e/control-plane/**/*.test.ts'], ...acrossProcesses } },
-      {
-        test: {
-          name: 'faults',
-          include: ['e2e/{bench,crash,faults,gateway,shim}/**/*.test.ts'],
-          exclude: ['**/soak.test.ts'],
-          ...acrossProcesses,
-        },
-      },
-      // Long and mostly waiting: beside the others, not between them.
-      { test: { name: 'soak', include: ['e2e/gateway/soak.test.ts'], ...acrossProcesses } },
+      { test: { name: 'control-plane', include: ['e2e/control-plane/**/*.test.ts'], ...waiting } },
+      { test: { name: 'faults', include: ['e2e/{bench,crash,faults,gateway,shim}/**/*.test.ts'], ...waiting } },
     ],
   },
 });
