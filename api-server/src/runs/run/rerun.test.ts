@@ -68,6 +68,27 @@ test('a rerun looks once at each pipeline below, however many ways lead to it', 
   expect(plan(await world.run('p'), 'one').kind).toBe('ready');
 });
 
+test('a rerun looks a few times at each execution, however many groups there are', async () => {
+  const group = (at: number) =>
+    `  - {name: g${at}, fan_out: {over: "[]", step: {executor: webhook, url: "https://a"}}}\n`;
+  const text = TEXT.replace('steps:\n', `steps:\n${Array.from({ length: 60 }, (_, at) => group(at)).join('')}`);
+  world = await createWorld({ pipelines: [text], agents: { one: () => sure(0.9), two: () => sure(0.9) } });
+  const run = await world.run('p');
+  let looked = 0;
+  const item = (at: number) => ({
+    ...run.step('one'),
+    executor: 'webhook' as const,
+    get stepName() {
+      looked += 1;
+      return `g${at % 60}/${at}`;
+    },
+  });
+  const steps = [...run.steps, ...Array.from({ length: 600 }, (_, at) => item(at))];
+  const planned = plan(run, 'two', { steps });
+  expect(planned).toMatchObject({ kind: 'ready', priorSteps: 661 });
+  expect(looked).toBeLessThan(6 * 600);
+});
+
 test('a rerun that is interrupted goes on with the results it took over', async () => {
   let stuck = false;
   world = await createWorld({

@@ -14,6 +14,7 @@ import { policyOf } from '../evidence/warnings.ts';
 import type { Stage, StepExecution, TriggerContext } from '../state/model.ts';
 import { isTerminal, type RunStatus } from '../state/model.ts';
 import { type RunRequest, teamOf } from '../state/new-run.ts';
+import { branchesOf, executedOf } from './branches-of.ts';
 
 /** What is stored of the run that shall run again. */
 export interface Original {
@@ -88,7 +89,7 @@ function priorSteps(
   { steps: executed, stage: before, below }: Original,
   fromStep: string,
 ): StepExecution[] | string {
-  const byName = new Map(executed.map((step) => [step.stepName, step]));
+  const { byName } = executedOf(executed);
   const resultOf = ({ name }: Step): StepExecution | null => {
     const own = byName.get(name);
     return own && own.completedAt !== null ? own : null;
@@ -104,7 +105,7 @@ function priorSteps(
   for (const entry of entries.slice(0, at)) {
     const own = resultOf(entry);
     if (!own) return `the original run has no result of step "${entry.name}"`;
-    const other = executedOtherwise(entry, byName);
+    const other = executedOtherwise(entry, executed);
     if (other) return `${other}; rerun from step "${entry.name}" or from a step before it`;
     const refused = asksPeople(snapshot, entry) && notApproved(isApproved(asking, entry, own), { before, stage });
     if (refused) return `step "${entry.name}" asks people and ${refused}; rerun from it or from a step before it`;
@@ -120,8 +121,9 @@ function notApproved(approved: boolean, { before, stage }: { before: Stage; stag
 }
 
 /** A step that is of another kind now than the execution of its name, or asks people and did not run: that result is not its own. */
-function executedOtherwise(entry: Step, byName: ReadonlyMap<string, StepExecution>): string | null {
-  const branches = isParallel(entry) ? entry.parallel.steps : itemsOf(entry, [...byName.keys()]);
+function executedOtherwise(entry: Step, executed: readonly StepExecution[]): string | null {
+  const { byName } = executedOf(executed);
+  const branches = isParallel(entry) ? entry.parallel.steps : itemsOf(entry, executed);
   const kind = isParallel(entry) ? 'parallel' : isFanOut(entry) ? 'fan_out' : entry.executor;
   for (const { name, executor } of [{ name: entry.name, executor: kind }, ...branches]) {
     const was = byName.get(name)?.executor;
@@ -133,10 +135,10 @@ function executedOtherwise(entry: Step, byName: ReadonlyMap<string, StepExecutio
 }
 
 /** The branches that a fan-out had, as it would execute them now. */
-function itemsOf(entry: Step, executed: readonly string[]): { name: string; executor: string }[] {
+function itemsOf(entry: Step, executed: readonly StepExecution[]): { name: string; executor: string }[] {
   if (!isFanOut(entry)) return [];
   const { executor } = entry.fan_out.step;
-  return executed.filter((name) => isBranchOf(entry, name)).map((name) => ({ name, executor }));
+  return branchesOf(entry, executed).map(({ stepName: name }) => ({ name, executor }));
 }
 
 interface Asking extends Pick<Original, 'below'> {
@@ -155,13 +157,13 @@ function isApproved(asking: Asking, entry: Step, own: StepExecution): boolean {
 function isApprovedBelow({ snapshot, below }: Asking, step: ItemStep | undefined, execution: StepExecution): boolean {
   if (step?.executor !== 'pipeline' || endOf(execution) !== 'completed') return true;
   const executed = executedBelow({ below }, execution);
-  const byName = new Map(executed.map((one) => [one.stepName, one]));
+  const { byName } = executedOf(executed);
   const wasStopped = executed.some(({ status }) => status === 'stopped');
   return entriesOf(snapshot, step).every((entry) => {
     if (!asksPeople(snapshot, entry)) return true;
     const own = byName.get(entry.name);
     if (own === undefined) return wasStopped;
-    return executedOtherwise(entry, byName) === null && isApproved({ snapshot, executed, below }, entry, own);
+    return executedOtherwise(entry, executed) === null && isApproved({ snapshot, executed, below }, entry, own);
   });
 }
 
@@ -183,7 +185,7 @@ function takenApprovals(
 type PeopleAnswer = Omit<TakenApproval, 'entry'>;
 
 function answersIn(asking: Asking, entries: readonly Step[]): PeopleAnswer[] {
-  const byName = new Map(asking.executed.map((step) => [step.stepName, step]));
+  const { byName } = executedOf(asking.executed);
   return entries.flatMap((entry) =>
     [byName.get(entry.name) ?? [], branchesOf(entry, asking.executed)]
       .flat()
@@ -258,9 +260,6 @@ function whyNot(entries: readonly Step[], executed: boolean, fromStep: string): 
   if (group) return `"${fromStep}" is a branch of step "${group.name}"`;
   return executed ? `the pipeline has no step "${fromStep}" any more` : `the run has no step "${fromStep}"`;
 }
-
-const branchesOf = (entry: Step, executed: readonly StepExecution[]): StepExecution[] =>
-  executed.filter(({ stepName }) => isBranchOf(entry, stepName));
 
 function isBranchOf(entry: Step, stepName: string): boolean {
   if (isParallel(entry)) return entry.parallel.steps.some(({ name }) => name === stepName);
