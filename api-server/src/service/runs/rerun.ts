@@ -1,6 +1,7 @@
 import { AppError } from '@signalbox/crds';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import { type Original, planRerun, type ReadyRerun, type Rerun } from '../../runs/run/rerun.ts';
+import { viewAhead } from '../../runs/run/step-view.ts';
 import type { TriggerContext } from '../../runs/state/model.ts';
 import type { RunRequest } from '../../runs/state/new-run.ts';
 import type { Database, Tx } from '../../store/db/database.ts';
@@ -62,6 +63,7 @@ async function startAgain(deps: RerunDeps, { id, fromStep, actor }: Asked): Prom
     const outcome = `${status}${namesOf(approved)}`;
     await recordIn(tx, actor, deps.now(), { action: 'rerun', targetType: 'run', target: id, runId, outcome });
   };
+  await viewAhead(plan.request.prior ?? []);
   const [verdict] = await deps.intake([{ ...plan.request, startedBy: actor.name }], audited);
   // It has no fingerprint and its pipeline was found, so it starts, is queued, or finds no free slot.
   if (verdict?.status === 'at_capacity') throw new AtCapacity(verdict);

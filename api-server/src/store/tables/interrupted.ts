@@ -1,10 +1,12 @@
 import type { Pipeline } from '@signalbox/crds';
 import { createRest } from '@signalbox/crds/process/rest';
 import type { Kysely } from 'kysely';
-import type { RunStatus, Stage, TriggerContext } from '../../runs/state/model.ts';
+import type { RunStatus, Stage, StepExecution, TriggerContext } from '../../runs/state/model.ts';
 import { heldContext, heldStep } from '../../runs/state/held.ts';
 import type { Interrupted, InterruptedRun } from '../../runs/run/resume.ts';
+import { viewedAhead } from '../../runs/run/step-view.ts';
 import { readEvents } from './bodies/run-bodies.ts';
+import { stepRows } from './step-rows.ts';
 import { spentBelow } from './sub-runs/spent.ts';
 import { toStep } from '../db/rows/step-row.ts';
 import type { Tables } from '../db/schema.ts';
@@ -44,13 +46,12 @@ async function readRun(
   const hash = row.definition_hash;
   const pipeline = definitions.get(hash) ?? (await readDefinition(db, hash));
   definitions.set(hash, pipeline);
-  const steps = await db
-    .selectFrom('step_executions')
-    .selectAll()
-    .where('run_id', '=', row.id)
-    .orderBy('step_index')
-    .execute();
-  const executed = steps.map((step) => heldStep(toStep(step)));
+  const executed: StepExecution[] = [];
+  const rest = createRest();
+  for (const step of await stepRows(db, row.id)) {
+    executed.push(viewedAhead(heldStep(toStep(step))));
+    await rest();
+  }
   return {
     id: row.id,
     parentRunId: row.parent_run_id,

@@ -8,6 +8,7 @@ import { contextOf, deliveryOf, withTexts } from './bodies/run-bodies.ts';
 import { replayOf } from './replay/replays.ts';
 import { isWhole } from './retention/remove-large.ts';
 import { RUN_COLUMNS, toRun } from './run-row.ts';
+import { stepRows } from './step-rows.ts';
 
 /** What started a run; `context` is the normalised one without `raw`. */
 export interface RunStart {
@@ -40,16 +41,9 @@ export async function runStart(db: Kysely<Tables>, id: string): Promise<RunStart
 
 /** All executions of a run with their texts, in order. */
 export async function executedSteps(db: Kysely<Tables>, id: string): Promise<StepExecution[]> {
-  const steps = await db
-    .selectFrom('step_executions')
-    .selectAll()
-    .where('run_id', '=', id)
-    .orderBy('step_index')
-    .orderBy('started_at')
-    .execute();
   const executed: StepExecution[] = [];
   const rest = createRest();
-  for (const step of await withTexts(db, steps)) {
+  for (const step of await withTexts(db, await stepRows(db, id))) {
     await rest();
     executed.push(toStep(step));
   }

@@ -1,3 +1,4 @@
+import { createRest } from '@signalbox/crds/process/rest';
 import type { StepExecution } from '../../runs/state/model.ts';
 import type { Tx } from '../db/database.ts';
 import { columns, statement } from '../db/statement.ts';
@@ -33,14 +34,16 @@ export interface RerunOf extends Pick<StepExecution, 'runId' | 'pipelineName' | 
 
 /**
  * Writes the results that a rerun starts with: rows of status `skipped`, which no statistic counts, that say whose result
- * they carry. A restart rebuilds the rerun from them.
+ * they carry. A restart rebuilds the rerun from them. Between thousands of them other work has its turn.
  */
 export async function insertPrior(
   tx: Tx,
   prior: readonly StepExecution[],
   { newId, now, ...rerun }: RerunOf,
 ): Promise<void> {
+  const rest = createRest();
   for (const step of prior) {
+    await rest();
     const loaded = step.rawResponse?.loaded ?? { stepId: step.id, status: step.status };
     const row = toStepRow({
       ...step,
