@@ -6,7 +6,7 @@ import { keptDefinitions } from '../store/tables/interrupted.ts';
 import { insertPrior } from '../store/tables/step-writes.ts';
 import { findCovering, findDuplicate, keepCoverage } from '../store/tables/duplicates.ts';
 import { insertRun, keepDefinition } from '../store/tables/run-writes.ts';
-import { countWaiting, groupHasRoom, makeRoom, joinGroup } from '../store/tables/replicas/shared-concurrency.ts';
+import { countWaiting, placesLeft, makeRoom, joinGroup } from '../store/tables/replicas/shared-concurrency.ts';
 import { roomFor } from '../triggers/intake.ts';
 import type { IntakeDeps } from '../triggers/intake-deps.ts';
 import type { ReceiveDeps } from '../service/deliveries/receive.ts';
@@ -19,7 +19,7 @@ import type { ServiceOptions } from './options.ts';
 const now = () => Date.now();
 
 /** The queue and the concurrency groups as rows of the database, for replicas that share it. */
-export const SHARED = { waiting: countWaiting, groupHasRoom, place: joinGroup, makeRoom };
+export const SHARED = { waiting: countWaiting, placesLeft, place: joinGroup, makeRoom };
 
 export const TENANT_LOAD: TenantLoad<Tx> = { activeRuns: countActive, tokensIn: tokensOf };
 

@@ -19,7 +19,7 @@ export interface FireDeps<Tx> {
   insertRun(tx: Tx, row: NewRunRecord): Promise<unknown>;
   concurrencyGroups: ConcurrencyGroups;
   /** Places in concurrency groups where several processes share the database. */
-  shared?: Pick<SharedQueue<Tx>, 'groupHasRoom' | 'place' | 'makeRoom'>;
+  shared?: Pick<SharedQueue<Tx>, 'placesLeft' | 'place' | 'makeRoom'>;
   concurrencyGroupOf(pipeline: LoadedPipeline, context: TriggerContext): ConcurrencyGroup | null;
   /** As in intake: whether the runs that have not ended leave no memory for one of this namespace. */
   isFull(namespace: string | null): boolean;
@@ -45,7 +45,7 @@ export async function fire<Tx>(deps: FireDeps<Tx>, pipeline: LoadedPipeline, at:
   const taken = await deps
     .write(async (tx) => {
       const open =
-        concurrencyGroup !== null && deps.shared ? await deps.shared.groupHasRoom(tx, concurrencyGroup) : null;
+        concurrencyGroup !== null && deps.shared ? (await deps.shared.placesLeft(tx, concurrencyGroup)) > 0 : null;
       if (open !== null) refused ||= !open && concurrencyGroup?.onLimit === 'reject';
       const { now } = deps;
       refused ||= (await overTenantLimit(deps.tenantLoad, tx, pipeline, { now: now(), also: 0 })) !== null;

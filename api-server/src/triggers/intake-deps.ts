@@ -58,8 +58,8 @@ export interface IntakeDeps<Tx> {
 export interface SharedQueue<Tx> {
   /** Runs without an owner. */
   waiting(tx: Tx): Promise<number>;
-  /** Whether the concurrency group has a place when `also` more runs are in it; no other transaction decides until this one ends. */
-  groupHasRoom(tx: Tx, concurrencyGroup: ConcurrencyGroup, also?: number): Promise<boolean>;
+  /** The free places of the concurrency group, below zero where runs wait; no other transaction decides until this one ends. */
+  placesLeft(tx: Tx, concurrencyGroup: ConcurrencyGroup): Promise<number>;
   place(tx: Tx, concurrencyGroup: ConcurrencyGroup, placing: { runId: string; entered: boolean }): Promise<void>;
   /** For a run that waits in a concurrency group where the newest wins. */
   makeRoom(tx: Tx, concurrencyGroup: ConcurrencyGroup, runId: string): Promise<void>;

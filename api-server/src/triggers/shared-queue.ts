@@ -15,13 +15,14 @@ export async function lookElsewhere<Tx>(
   tx: Tx,
   { plans, capacity }: { plans: readonly Candidate[]; capacity: Capacity },
 ): Promise<number> {
-  const before = new Map<string, number>();
+  // Each is looked at once: it may have thousands of runs, and be that of all alerts.
+  const left = new Map<string, number>();
   for (const plan of plans) {
     const { concurrencyGroup } = plan;
     if (concurrencyGroup === null) continue;
-    const also = before.get(concurrencyGroup.key) ?? 0;
-    plan.open = await shared.groupHasRoom(tx, concurrencyGroup, also);
-    before.set(concurrencyGroup.key, also + 1);
+    const places = left.get(concurrencyGroup.key) ?? (await shared.placesLeft(tx, concurrencyGroup));
+    plan.open = places > 0;
+    left.set(concurrencyGroup.key, places - 1);
   }
   const mayWait = capacity.active() + plans.length > capacity.max || plans.some(({ open }) => open === false);
   return mayWait ? shared.waiting(tx) : 0;
@@ -48,7 +49,7 @@ export async function sharedRoomFor<Tx>(
 ): Promise<'accepted' | 'queued' | 'at_capacity'> {
   const concurrencyGroup = concurrencyGroupOf(request);
   const { open, waiting } = await write(async (tx) => ({
-    open: concurrencyGroup === null || (await shared.groupHasRoom(tx, concurrencyGroup)),
+    open: concurrencyGroup === null || (await shared.placesLeft(tx, concurrencyGroup)) > 0,
     waiting: await shared.waiting(tx),
   }));
   if (!open && concurrencyGroup?.onLimit === 'reject') return 'at_capacity';

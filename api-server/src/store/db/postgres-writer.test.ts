@@ -47,6 +47,18 @@ test('the sums of a transaction go out with its commit', async () => {
   await committed;
 });
 
+test('a message goes out once in a transaction, and again in the next one', async () => {
+  const site = writerOn(() => Promise.resolve({ rows: [], rowCount: 0, command: 'COMMIT' }));
+  const { tx, begin, commit } = site.writer;
+  for (let transaction = 0; transaction < 2; transaction++) {
+    await begin('shared');
+    for (let run = 0; run < 500; run++) await tx.notify('work');
+    await commit();
+  }
+  const once = ['SELECT pg_notify($1, $2)', 'COMMIT'];
+  expect(site.sent).toEqual([...once, ...once]);
+});
+
 test('a sum that is refused is the error of its transaction', async () => {
   const site = writerOn((text) =>
     text === 'COMMIT'

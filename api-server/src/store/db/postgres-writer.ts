@@ -47,6 +47,7 @@ export function createWriter(deps: WriterDeps): Writer {
   /** The epoch that the current transaction has seen. */
   let seen: number | null = null;
   let locks = new Set<string>();
+  let told = new Set<string>();
   let sums = new Map<string, Counter>();
   const hourly = collectHourly();
 
@@ -99,8 +100,12 @@ export function createWriter(deps: WriterDeps): Writer {
     get epoch() {
       return seen;
     },
-    notify: async (message) =>
-      void (await send({ text: 'SELECT pg_notify($1, $2)', values: [CHANNEL, message], name: 'notify' })),
+    notify: async (message) => {
+      // The server sends it once, with the commit.
+      if (told.has(message)) return;
+      told.add(message);
+      await send({ text: 'SELECT pg_notify($1, $2)', values: [CHANNEL, message], name: 'notify' });
+    },
     count: (counter) => {
       const key = `${counter.metric}\n${JSON.stringify(counter.labels)}`;
       const value = (sums.get(key)?.value ?? 0) + counter.value;
@@ -115,6 +120,7 @@ export function createWriter(deps: WriterDeps): Writer {
     faultOf: postgres.faultOf,
     begin: async (sharing) => {
       locks = new Set();
+      told = new Set();
       sums = new Map();
       hourly.clear();
       transactionId = await beginOnLiving(sharing);

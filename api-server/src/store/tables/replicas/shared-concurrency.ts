@@ -3,8 +3,8 @@ import { ACTIVE_RUN_STATUSES } from '../../../runs/state/model.ts';
 import { askToCancel, inside, groupLock } from './claims.ts';
 import type { Tx } from '../../db/database.ts';
 
-/** Whether a run finds a place in its concurrency group, by what all processes have stored; no other transaction decides until this one ends. */
-export async function groupHasRoom(tx: Tx, { key, limit }: ConcurrencyGroup, also = 0): Promise<boolean> {
+/** The free places of a concurrency group, by what all processes have stored; no other transaction decides until this one ends. */
+export async function placesLeft(tx: Tx, { key, limit }: ConcurrencyGroup): Promise<number> {
   await tx.lock(groupLock(key));
   const all = await tx.db
     .selectFrom('lane_places')
@@ -13,7 +13,7 @@ export async function groupHasRoom(tx: Tx, { key, limit }: ConcurrencyGroup, als
     .where('lane', '=', key)
     .where('status', 'in', ACTIVE_RUN_STATUSES)
     .executeTakeFirstOrThrow();
-  return all.n + also < limit;
+  return limit - all.n;
 }
 
 /** Gives a stored run its place, or lets it wait for one. */
