@@ -1,11 +1,12 @@
-import { isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml';
+import { isMap, isScalar, type Pair, type YAMLMap } from 'yaml';
+import { readLoaded } from './read-loaded.ts';
 
 /**
  * The text of a pipeline with `suspend` set. Comments, order and quoting do not change.
  * The text must be a valid definition.
  */
 export function withSuspend(text: string, suspend: boolean): string {
-  const root = parseDocument(text).contents;
+  const root = readLoaded(text).contents;
   if (!isMap(root)) return text;
   const pair = pairOf(root, 'suspend');
   const edited = pair ? replaced(text, pair, suspend) : inserted(text, root, suspend);
@@ -35,13 +36,13 @@ function inserted(text: string, root: YAMLMap, suspend: boolean): string {
 }
 
 function reads(text: string, suspend: boolean): boolean {
-  const document = parseDocument(text);
+  const document = readLoaded(text);
   return document.errors.length === 0 && document.get('suspend') === suspend;
 }
 
 /** For other texts: prints the whole document again, with its comments. */
 function rewritten(text: string, suspend: boolean): string {
-  const document = parseDocument(text);
+  const document = readLoaded(text);
   document.set('suspend', suspend);
   return document.toString({ lineWidth: 0 });
 }

@@ -1,4 +1,5 @@
-import { Document, isMap, type Pair, parseDocument, Scalar, YAMLMap } from 'yaml';
+import { Document, isMap, type Pair, Scalar, YAMLMap } from 'yaml';
+import { readLoaded } from './read-loaded.ts';
 
 const KINDS = { pipeline: 'Pipeline', step: 'LibraryStep' } as const;
 
@@ -7,7 +8,7 @@ const KINDS = { pipeline: 'Pipeline', step: 'LibraryStep' } as const;
  * the name of the definition is not valid as the name of an object.
  */
 export function toManifest(kind: keyof typeof KINDS, name: string, text: string): string {
-  const written = parseDocument(text).contents;
+  const written = readLoaded(text).contents;
   const objectName = objectNameFor(name);
   const spec = new YAMLMap();
   spec.items = isMap(written) ? written.items.filter((pair) => !isNamed(pair)) : [];

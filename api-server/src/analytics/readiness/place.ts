@@ -1,4 +1,5 @@
-import { type Document, isMap, isScalar, LineCounter, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml';
+import { type Document, isMap, isScalar, LineCounter, type Node, type Pair, type YAMLMap } from 'yaml';
+import { readLoaded } from '../../definitions/read-loaded.ts';
 
 /** Where in a definition's text the key `readiness` of one map belongs. Lines count from 1. */
 export interface Place {
@@ -20,8 +21,7 @@ export type FindPlace = (loc: Loc) => Place | null;
 /** Reads a text that is loaded, once for all its places: the text of a large definition takes some 50 ms. */
 export function placesIn(text: string): FindPlace {
   const lines = new LineCounter();
-  // No key is there twice in what is loaded, and to look for one takes the square of their number.
-  const document: Document = parseDocument(text, { lineCounter: lines, uniqueKeys: false });
+  const document: Document = readLoaded(text, lines);
   return (loc) => placeOf(document, lines, loc);
 }
 
