@@ -69,13 +69,26 @@ function outputDiff({ a, b }: Pair, mostChanges: number): string | null {
 /** The summary and the output as one text whose lines do not depend on the order of keys; null for a step without an answer. */
 function answerOf(step: StepDetail | null): string | null {
   if (step === null || (step.summary === null && step.output === null)) return null;
-  const text = JSON.stringify({ summary: step.summary, ...step.output }, sortKeys, 2);
+  const text = JSON.stringify(shown({ summary: step.summary, ...step.output }, { left: MOST_CHARS }), null, INDENT);
   return text.length > MOST_CHARS
     ? `${text.slice(0, MOST_CHARS)}\n… not compared beyond ${MOST_CHARS} characters`
     : text;
 }
 
-const sortKeys = (_key: string, value: unknown): unknown =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-    : value;
+const INDENT = 2;
+
+/** The value with its keys sorted, and no more of it than is compared: a list that lies deep is indented to a hundred times its size. */
+function shown(value: unknown, room: { left: number }, indent = INDENT): unknown {
+  if (typeof value === 'string') room.left -= value.length;
+  if (typeof value !== 'object' || value === null) return value;
+  const isList = Array.isArray(value);
+  const some: [string | number, unknown][] = [];
+  for (const [key, child] of isList ? value.entries() : Object.entries(value).toSorted(byKey)) {
+    if (room.left < 0) break;
+    room.left -= indent + (typeof key === 'string' ? key.length : 1);
+    some.push([key, shown(child, room, indent + INDENT)]);
+  }
+  return isList ? some.map(([, child]) => child) : Object.fromEntries(some);
+}
+
+const byKey = ([one]: [string, unknown], [other]: [string, unknown]): number => (one < other ? -1 : 1);
