@@ -318,6 +318,23 @@ test('a step whose time is over while its backend cannot be reached says so', as
   });
 });
 
+test('answers that came in time count, however long they wait for their turn beside other branches', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const step = '{executor: gateway, agent: one, prompt_template: hi, timeout_seconds: 600}';
+  const { promise: all, resolve } = Promise.withResolvers<void>();
+  const one: Script = async () => {
+    if (world.calls.length === 12) resolve();
+    await all;
+    setImmediate(() => vi.advanceTimersByTime(600_000));
+    return sure(0.9);
+  };
+  const each = `{name: each, fan_out: {over: metadata.items, max_parallel: 12, step: ${step}}}`;
+  await make({ pipelines: [`name: p\nsteps: [${each}]\n`], agents: { one } });
+  const { steps } = await world.run('p', { metadata: { items: Array.from({ length: 12 }, (_, at) => at) } });
+  expect(steps.map(({ error }) => error)).toEqual(steps.map(() => null));
+});
+
 test('the whole run has a time of its own', async () => {
   await make({ pipelines: [pipeline(ask('one'), 'timeout_seconds: 1')], agents: { one: hang } });
   expect((await world.run('p')).run).toMatchObject({

@@ -15,7 +15,7 @@ import { prepare } from './prepare.ts';
 import { retryDelay } from './retry.ts';
 import { noteEnd, noteSkip } from './step-notes.ts';
 import { endSpan, startSpan } from './step-span.ts';
-import { takeAnswer } from './take-answer.ts';
+import { stoppedBefore, takeAnswer, type Taken } from './take-answer.ts';
 import type { Answer, Performed, Prepared, StepKind } from '../state/step-kind.ts';
 import {
   endCounters,
@@ -110,7 +110,7 @@ async function iterate(deps: StepDeps, begun: Begun, prepared: Prepared): Promis
   const before: NonNullable<RawResponse['iterationsBefore']> = [];
   for (;;) {
     const performed = await attempts(deps, begun, { prepared, signal, ends, previous });
-    const stopped = stopReason(signal);
+    const stopped = stoppedBefore(signal, performed);
     if (stopped) return await interrupted(deps, begun, stopped, performed);
     if (!performed.ok) return await failed(deps, begun, performed);
     if (!asksAgain(begun, performed.answer)) return await answered(deps, begun, { performed, signal, before });
@@ -141,11 +141,7 @@ interface Asking {
 }
 
 /** One iteration: asks until an attempt works, none is left or the time is over. */
-async function attempts(
-  deps: StepDeps,
-  begun: Begun,
-  { prepared, signal, ends, previous }: Asking,
-): Promise<Performed> {
+async function attempts(deps: StepDeps, begun: Begun, { prepared, signal, ends, previous }: Asking): Promise<Taken> {
   for (;;) {
     const { run, name, iteration } = begun;
     if (signal.aborted) return failure('cancelled', 'stopped');
@@ -161,7 +157,7 @@ async function attempts(
       step: { id: begun.row.id, startedAt: begun.row.startedAt },
       store: (writes) => deps.flush(run, writes),
     });
-    const performed = await takeAnswer(deps, begun, said);
+    const performed = await takeAnswer(deps, begun, said, signal);
     noteAttempt(begun, performed, [startedAt, deps.now()], stopReason(signal));
     countUse(deps.priceOf, begun, performed);
     if (performed.ok || signal.aborted) return performed;
