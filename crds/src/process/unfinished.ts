@@ -2,7 +2,7 @@
 const MAX_BYTES = 128 * 1024 * 1024;
 
 export interface Unfinished<Sender> {
-  /** A piece came; fewer than 0 where so many of those that came wait for nothing. Over the bound the oldest that are not done are cut. */
+  /** A piece came. Over the bound the oldest that are not done are cut. */
   add(sender: Sender, bytes: number): void;
   /** All of it came, or nothing more does. Call what this returns when it is read. */
   done(sender: Sender): () => void;
@@ -23,10 +23,8 @@ export function createUnfinished<Sender>(cut: (sender: Sender) => void, maxBytes
   };
   return {
     add(sender, bytes) {
-      const before = begun.get(sender) ?? 0;
-      const now = Math.max(0, before + bytes);
-      begun.set(sender, now);
-      sum += now - before;
+      begun.set(sender, (begun.get(sender) ?? 0) + bytes);
+      sum += bytes;
       for (const oldest of begun.keys()) {
         if (sum <= maxBytes) return;
         sum -= forget(oldest);

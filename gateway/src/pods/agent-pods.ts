@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { CONNECTION_LIMITS } from '../rpc/connection-limits.ts';
+import { createConnectionRoom } from '../rpc/connection-room.ts';
 import type { HandleRequest } from '../rpc/connection.ts';
 import { PodLink } from './pod-link.ts';
 import type { ToolRoom } from './tool-room.ts';
@@ -34,12 +36,15 @@ const PING_EVERY_MS = 20_000;
 /** How often the pods of all agents are listed, with or without runs. */
 const LOOK_EVERY_MS = 10_000;
 const LOOKS_AT_ONCE = 16;
+/** A server masks nothing. */
+const PING_HEAD_BYTES = 2;
 
 /** Connections to the pods of all agents that have their own; spreads runs over them. */
 export class AgentPods {
   private readonly deps: AgentPodsDeps;
   private readonly agents = new Map<string, Pods>();
   private readonly pinging: NodeJS.Timeout;
+  private readonly enterRoom = createConnectionRoom(CONNECTION_LIMITS, PING_HEAD_BYTES);
   private readonly stopping = new AbortController();
   /** Aborted when the set of agents changes. */
   private resting = new AbortController();
@@ -184,6 +189,7 @@ export class AgentPods {
       url,
       agent,
       room: this.deps.room,
+      enterRoom: this.enterRoom,
       token: () => this.deps.token(agent),
       handle: this.deps.handle(agent),
       onOpen: () => {

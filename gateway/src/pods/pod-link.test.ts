@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { CONNECTION_LIMITS } from '../rpc/connection-limits.ts';
+import { createConnectionRoom } from '../rpc/connection-room.ts';
 import type { HandleRequest } from '../rpc/connection.ts';
 import type { RpcReply } from '../rpc/one-frame.ts';
 import { collectGarbage } from '../testing/collect-garbage.ts';
@@ -10,7 +12,10 @@ import { PodLink } from './pod-link.ts';
 import { ToolRoom } from './tool-room.ts';
 
 /** A link to a pod that says what it wants, and the pod's side of it. */
-async function linked(handle: HandleRequest = async ({ params }) => ({ ok: true, result: params })) {
+async function linked(
+  handle: HandleRequest = async ({ params }) => ({ ok: true, result: params }),
+  enterRoom = createConnectionRoom(CONNECTION_LIMITS, 2),
+) {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');
   const downs: string[] = [];
@@ -18,6 +23,7 @@ async function linked(handle: HandleRequest = async ({ params }) => ({ ok: true,
   const link = new PodLink({
     agent: 'far',
     room,
+    enterRoom,
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
     token: () => 'token',
     handle,
@@ -82,6 +88,48 @@ test('a request of a pod is not kept while its answer is awaited', async () => {
   const answered = once(pod, 'message');
   resolve({ ok: true, result: 1 });
   expect(JSON.parse(String((await answered)[0]))).toMatchObject({ id: 1, result: 1 });
+});
+
+const MIB = 1024 * 1024;
+const nothing: HandleRequest = () => Promise.reject(new Error('nothing is asked'));
+
+test('of pods that begin more than may wait for its end together, the oldest is cut', async () => {
+  const enterRoom = createConnectionRoom({ ...CONNECTION_LIMITS, unfinishedBytes: 2 * MIB }, 2);
+  const idle = await linked(nothing, enterRoom);
+  idle.pod.pong();
+  const pods = [await linked(nothing, enterRoom), await linked(nothing, enterRoom), await linked(nothing, enterRoom)];
+  for (const { pod } of pods) {
+    pod.send(Buffer.alloc(0.9 * MIB, 'x'), { binary: false, fin: false });
+    // Pings do not hide what is not complete.
+    for (let count = 0; count < 20; count++) pod.ping();
+    await once(pod, 'pong');
+  }
+  await until(() => pods[0]?.link.isOpen() === false);
+  expect([idle, ...pods].map(({ downs }) => downs)).toEqual([
+    [],
+    ['it did not complete a message, and there is no room for more of it'],
+    [],
+    [],
+  ]);
+});
+
+test('of pods that leave too much unread together, those that left most are cut', async () => {
+  const enterRoom = createConnectionRoom({ ...CONNECTION_LIMITS, unreadBytes: 12 * MIB }, 2);
+  const pods = [await linked(nothing, enterRoom), await linked(nothing, enterRoom), await linked(nothing, enterRoom)];
+  const sizes = [7.9, 7.5, 1];
+  for (const [at, { link, pod }] of pods.entries()) {
+    pod.pause();
+    link.request('agent.run', 'x'.repeat((sizes[at] ?? 0) * MIB), AbortSignal.timeout(50_000)).catch(() => undefined);
+  }
+  await until(() => pods[0]?.link.isOpen() === false);
+  expect(pods.map(({ downs }) => downs)).toEqual([['it reads too slowly'], [], []]);
+});
+
+test('a pod that sends a message in too many parts is cut', async () => {
+  const { pod, downs } = await linked(nothing);
+  for (let part = 0; part < 2100; part++) pod.send('x', { binary: false, fin: false });
+  await until(() => downs.length > 0);
+  expect(downs).toEqual(['Too many message fragments']);
 });
 
 const tool = { server: 'img', name: 'look', description: '', inputSchema: {}, annotations: {} };

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import { type RpcRequest, type RpcResponse, rpcError } from '@signalbox/crds';
 import { readInTurns } from '@signalbox/crds/process/read-in-turns';
 import { WebSocket } from 'ws';
+import { type EnterRoom, sizeLimits } from '../rpc/connection-room.ts';
 import { Connection, type HandleRequest } from '../rpc/connection.ts';
 import type { RpcReply } from '../rpc/one-frame.ts';
 import {
@@ -20,6 +21,8 @@ export interface PodLinkDeps {
   agent: string;
   /** Keeps what the pod says of its tools. */
   room: ToolRoom;
+  /** Counts what the pod leaves unread and unfinished. */
+  enterRoom: EnterRoom;
   /** A new token for each connection. */
   token: () => string;
   handle: HandleRequest;
@@ -75,7 +78,7 @@ export class PodLink {
     const socket = new WebSocket(this.url, {
       headers: { authorization: `Bearer ${this.deps.token()}` },
       perMessageDeflate: false,
-      maxPayload: RUNNER_FRAME.maxFrameBytes,
+      ...sizeLimits(RUNNER_FRAME.maxFrameBytes),
       handshakeTimeout: DIAL_TIMEOUT_MS,
       followRedirects: false,
     });
@@ -128,6 +131,7 @@ export class PodLink {
       onBug: this.deps.onBug,
       ...RUNNER_FRAME,
       stream,
+      ...this.deps.enterRoom(socket, stream),
     });
     socket.once('open', () => {
       if (this.closed) return socket.terminate();

@@ -60,6 +60,12 @@ test('of clients that leave too much unread together, the one that left most is 
   expect(String((await long).result)).toHaveLength(7 * MIB);
 });
 
+test('a frame of the largest size is read, in however small pieces a network brings it', async () => {
+  const { connect } = await startTestRpc({ call: async () => ({ ok: true, json: '"read"' }), maxFrameBytes: 8 * MIB });
+  const client = await connect();
+  expect((await client.call('m', 'x'.repeat(8 * MIB - 100))).result).toBe('read');
+});
+
 test('of clients that begin more than may wait for its end, the oldest is cut, and one that ends in time is answered', async () => {
   const { rpc, connect } = await startTestRpc({
     call: async () => ({ ok: true, json: '"short"' }),

@@ -9,21 +9,18 @@ import {
 } from '@signalbox/crds';
 import { createTurns } from '@signalbox/crds/process/in-turn';
 import type { WebSocket } from 'ws';
+import { cutSlow, type Shared, unreadOf } from './connection-room.ts';
 import { encodeReply, holdsTooMany, isOneFrame, unfit } from './one-frame.ts';
 import type { FrameLimits, RpcAnswer, RpcReply } from './one-frame.ts';
 
 /** The answer to a request of the peer: a result, or an error object. */
 export type HandleRequest = (request: RpcRequest, connection: Connection) => Promise<RpcAnswer>;
 
-export interface ConnectionDeps extends FrameLimits {
+export interface ConnectionDeps extends FrameLimits, Partial<Shared> {
   /** `bytes` of the frame. */
   handle: (request: RpcRequest, connection: Connection, bytes: number) => Promise<RpcAnswer>;
   onClosed: (connection: Connection) => void;
-  /** A message is complete; calls what this returns when it is read. */
-  onMessage?: () => () => void;
   onBug: (error: unknown) => void;
-  /** The peer is behind with reading; may cut connections. */
-  onUnread?: () => void;
   /** The socket below, to send the frames of one turn of the event loop in one write. */
   stream: { cork(): void; uncork(): void };
 }
@@ -43,7 +40,6 @@ const MAX_DEPTH = 64;
 const ENVELOPE_BYTES = 1000;
 /** How long an event may wait for the frames that follow it. */
 const EVENT_DELAY_MS = 5;
-const CLOSE_SLOW = 1013;
 const CLOSE_UNSUPPORTED = 1003;
 const CLOSE_TOO_BIG = 1009;
 
@@ -132,17 +128,6 @@ export class Connection {
   /** Whether a request of the peer is not answered yet. */
   owesAnswer(): boolean {
     return this.inFlight + this.waiting > 0;
-  }
-
-  /** Bytes that wait for the peer to read. */
-  unread(): number {
-    return this.isOpen() ? this.socket.bufferedAmount : 0;
-  }
-
-  /** Disconnects a peer that does not read, so that its buffer does not grow. */
-  cutSlow(): void {
-    this.socket.close(CLOSE_SLOW, 'reading too slowly');
-    this.socket.terminate();
   }
 
   close(code: number, reason: string): void {
@@ -258,8 +243,8 @@ export class Connection {
   }
 
   private write(text: string): void {
-    const unread = this.unread();
-    if (unread > MAX_BUFFERED_BYTES) return this.cutSlow();
+    const unread = unreadOf(this.socket);
+    if (unread > MAX_BUFFERED_BYTES) return cutSlow(this.socket);
     if (unread > MAX_UNSUSPICIOUS_BYTES) this.deps.onUnread?.();
     if (!this.isOpen()) return;
     if (!this.corked) {

@@ -3,11 +3,11 @@ import type { Duplex } from 'node:stream';
 import { type ErrorType, errorBody, ERROR_STATUS } from '@signalbox/crds';
 import { endWith } from '@signalbox/crds/process/client-error';
 import { readInTurns } from '@signalbox/crds/process/read-in-turns';
-import { createUnfinished, type Unfinished } from '@signalbox/crds/process/unfinished';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { WebSocketServer } from 'ws';
 import { type Authenticate, grants, type OnAuthFailure } from '../identity/authenticate.ts';
 import type { RunWatcher } from '../runs/run.ts';
 import { CONNECTION_LIMITS, isFull, type Peer } from './connection-limits.ts';
+import { createConnectionRoom, type EnterRoom, sizeLimits } from './connection-room.ts';
 import { Connection } from './connection.ts';
 import type { CallMethod } from './methods.ts';
 import { createRequestRoom, freeing, NO_ROOM, type TakeRoom } from './request-room.ts';
@@ -30,8 +30,6 @@ const PING_EVERY_MS = 20_000;
 const CLOSE_GOING_AWAY = 1001;
 const CLOSE_PATIENCE_MS = 1000;
 const PING_HEAD_BYTES = 6;
-/** Of one message: each takes hundreds of bytes beside its own. */
-const MAX_PIECES = 2048;
 
 interface Refusal {
   type: ErrorType;
@@ -45,20 +43,18 @@ export class RpcServer {
   private readonly connections = new Map<Connection, Peer>();
   private readonly upgrader: WebSocketServer;
   private readonly pinging: NodeJS.Timeout;
-  private readonly messages: Unfinished<Duplex>;
+  private readonly enterRoom: EnterRoom;
   private readonly roomOf: (token: string) => TakeRoom;
 
   constructor(deps: RpcServerDeps) {
     this.deps = deps;
-    const { unfinishedBytes, requestBytes } = deps.limits ?? CONNECTION_LIMITS;
-    this.roomOf = createRequestRoom(requestBytes);
-    this.messages = createUnfinished((socket) => socket.destroy(), unfinishedBytes);
+    const { limits = CONNECTION_LIMITS } = deps;
+    this.roomOf = createRequestRoom(limits.requestBytes);
+    this.enterRoom = createConnectionRoom(limits, PING_HEAD_BYTES);
     this.upgrader = new WebSocketServer({
       noServer: true,
-      maxPayload: deps.maxFrameBytes,
+      ...sizeLimits(deps.maxFrameBytes),
       perMessageDeflate: false,
-      maxBufferedChunks: MAX_PIECES,
-      maxFragments: MAX_PIECES,
       clientTracking: false,
     });
     this.pinging = setInterval(() => {
@@ -107,7 +103,6 @@ export class RpcServer {
     if (refused) return refuse(socket, refused.type, refused.message);
     readInTurns(socket);
     this.upgrader.handleUpgrade(request, socket, head, (webSocket) => {
-      this.countUnfinished(socket, webSocket);
       const takeRoom = this.roomOf(peer.token);
       const connection: Connection = new Connection(webSocket, {
         handle: (message, _, bytes) => {
@@ -118,40 +113,15 @@ export class RpcServer {
           this.connections.delete(connection);
           this.deps.onGone(watcher);
         },
-        onMessage: () => this.messages.done(socket),
         onBug: this.deps.onBug,
-        onUnread: () => this.boundUnread(),
         maxFrameBytes: this.deps.maxFrameBytes,
         maxFrameValues: this.deps.maxFrameValues,
         stream: socket,
+        ...this.enterRoom(webSocket, socket),
       });
       const watcher = watcherOf(connection, who.approves, peer);
       this.connections.set(connection, peer);
     });
-  }
-
-  private countUnfinished(socket: Duplex, webSocket: WebSocket): void {
-    const { messages } = this;
-    const forget = () => messages.done(socket)();
-    // Before what ends in the piece is handled.
-    socket.prependListener('data', (piece: Buffer) => messages.add(socket, piece.length));
-    // Pings come between the parts of a message.
-    const leaveOut = (data: Buffer) => messages.add(socket, -(data.length + PING_HEAD_BYTES));
-    webSocket.on('ping', leaveOut).on('pong', leaveOut);
-    socket.once('close', forget);
-  }
-
-  /** Cuts those that left most unread, so that nobody else is the victim of many that do not read. */
-  private boundUnread(): void {
-    const { unreadBytes } = this.deps.limits ?? CONNECTION_LIMITS;
-    let sum = 0;
-    for (const connection of this.connections.keys()) sum += connection.unread();
-    if (sum <= unreadBytes) return;
-    for (const connection of [...this.connections.keys()].toSorted((a, b) => b.unread() - a.unread())) {
-      if (sum <= unreadBytes) return;
-      sum -= connection.unread();
-      connection.cutSlow();
-    }
   }
 
   private refusal(request: IncomingMessage): Refusal | null {
