@@ -60,6 +60,26 @@ test('of clients that leave too much unread together, the one that left most is 
   expect(String((await long).result)).toHaveLength(7 * MIB);
 });
 
+test('clients that leave one answer each are counted when the next one is sent', async () => {
+  let answers = 0;
+  const { rpc, connect } = await startTestRpc({
+    call: async () => {
+      answers += 1;
+      return { ok: true, json: JSON.stringify('x'.repeat(7 * MIB)) };
+    },
+    maxFrameBytes: 8 * MIB,
+    limits: { ...CONNECTION_LIMITS, unreadBytes: 8 * MIB },
+  });
+  const clients = await Promise.all([connect(), connect(), connect()]);
+  for (const client of clients) {
+    client.socket.pause();
+    void client.call('m');
+    const asked = answers + 1;
+    await until(() => answers === asked);
+  }
+  await until(() => rpc.size() === 2);
+});
+
 test('a frame of the largest size is read, in however small pieces a network brings it', async () => {
   const { connect } = await startTestRpc({ call: async () => ({ ok: true, json: '"read"' }), maxFrameBytes: 8 * MIB });
   const client = await connect();

@@ -31,7 +31,7 @@ const later = (work: () => void) => void setImmediate(() => inTurn(work));
 
 const MAX_IN_FLIGHT = 1000;
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
-/** What a peer that reads may leave for a moment. */
+/** What a peer that reads may leave for a moment, with what is sent next. */
 const MAX_UNSUSPICIOUS_BYTES = 32 * 1024;
 /** An answer that is sent at once, though others wait for the same run: a turn of its own takes longer. */
 const SMALL_CHARS = 16 * 1024;
@@ -245,7 +245,7 @@ export class Connection {
   private write(text: string): void {
     const unread = unreadOf(this.socket);
     if (unread > MAX_BUFFERED_BYTES) return cutSlow(this.socket);
-    if (unread > MAX_UNSUSPICIOUS_BYTES) this.deps.onUnread?.();
+    if (unread + text.length > MAX_UNSUSPICIOUS_BYTES) this.deps.onUnread?.();
     if (!this.isOpen()) return;
     if (!this.corked) {
       this.corked = true;
