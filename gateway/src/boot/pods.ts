@@ -46,7 +46,7 @@ export function openPods(options: PodsOptions): Pods {
       const agent = options.agents.registry.get(name);
       if (agent) link.configure(configurationOf(agent, options));
     },
-    onState: (state) => (state.state === 'down' ? log.warn(state, 'agent pod') : log.info(state, 'agent pod')),
+    onState: (state) => (state.state === 'connected' ? log.info(state, 'agent pod') : log.warn(state, 'agent pod')),
     onBug: options.access.onBug,
     startTimeoutMs: runtime.start_timeout_seconds * 1000,
   });
@@ -66,7 +66,12 @@ export function openPods(options: PodsOptions): Pods {
     },
     tools: (agent) => toldTools(toolsOf(agent)),
     allTools: () => shownTools(options.agents.registry.list().map(toolsOf)),
-    warnings: () => [...room.refused()].map(([agent, reason]) => warningOf(agent, reason)),
+    warnings: () => [
+      ...[...room.refused()].map(([agent, reason]) => warningOf(agent, 'tools', reason)),
+      ...[...pods.refused()].map(([agent, reason]) =>
+        warningOf(agent, 'runtime', `a pod refused its configuration: ${reason}`),
+      ),
+    ],
     connected: () => pods.agentsLookedAfter().map((agent) => ({ agent, connected: pods.connected(agent).length })),
     close: () => pods.close(),
   };
@@ -95,8 +100,8 @@ function imageServersOf(agent: AgentRecord, { mcp_servers: servers, limits }: Ga
   });
 }
 
-function warningOf(agent: string, reason: string): ValidationItem {
-  return { agent, field: 'tools', value: null, message: reason, severity: 'warning' };
+function warningOf(agent: string, field: string, reason: string): ValidationItem {
+  return { agent, field, value: null, message: reason, severity: 'warning' };
 }
 
 /** Only where it answers: its environment is between the operator and the container. */

@@ -77,7 +77,7 @@ export interface Pods {
   tools: (agent: AgentRecord) => ServedTool[];
   /** Those in all pods, as far as they fit an answer. */
   allTools: () => Promise<ServedTool[]>;
-  /** About agents whose pods have tools that are not taken. */
+  /** About agents whose pods have tools that are not taken, or do not take their configuration. */
   warnings: () => ValidationItem[];
   /** How many pods each agent has that are connected. */
   connected: () => { agent: string; connected: number }[];

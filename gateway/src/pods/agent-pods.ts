@@ -5,6 +5,9 @@ import type { HandleRequest } from '../rpc/connection.ts';
 import { PodLink } from './pod-link.ts';
 import type { ToolRoom } from './tool-room.ts';
 
+/** `refused`: it is connected and did not take its configuration. */
+export type PodState = 'connected' | 'refused' | 'down';
+
 export interface AgentPodsDeps {
   /** WebSocket addresses of an agent's pods now. */
   addresses: (agent: string) => Promise<string[]>;
@@ -15,7 +18,7 @@ export interface AgentPodsDeps {
   handle: (agent: string) => HandleRequest;
   /** Called when a pod is newly connected. */
   onOpen: (agent: string, link: PodLink) => void;
-  onState: (state: { agent: string; url: string; state: 'connected' | 'down'; reason: string | null }) => void;
+  onState: (state: { agent: string; url: string; state: PodState; reason: string | null }) => void;
   onBug: (error: unknown) => void;
   /** How long runs wait for the first pod of their agent. */
   startTimeoutMs: number;
@@ -95,6 +98,14 @@ export class AgentPods {
   connected(agent?: string): PodLink[] {
     const wanted = agent === undefined ? [...this.agents.values()] : [this.agents.get(agent)];
     return wanted.flatMap((pods) => [...(pods?.links.values() ?? [])]).filter((link) => link.isOpen());
+  }
+
+  /** Agents of which a pod did not take its configuration, with one of the reasons. */
+  refused(): Map<string, string> {
+    const reasons = [...this.agents.keys()].flatMap((agent) =>
+      this.connected(agent).map(({ refused }) => [agent, refused]),
+    );
+    return new Map(reasons.filter((entry): entry is [string, string] => entry[1] !== null));
   }
 
   agentsLookedAfter(): string[] {
@@ -198,6 +209,7 @@ export class AgentPods {
         this.deps.onState({ agent, url, state: 'connected', reason: null });
         for (const check of pods.waiting) check();
       },
+      onRefused: (reason) => this.deps.onState({ agent, url, state: 'refused', reason }),
       onDown: (reason) => {
         if (wasOpen) this.deps.onState({ agent, url, state: 'down', reason });
         wasOpen = false;

@@ -19,6 +19,7 @@ async function linked(
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');
   const downs: string[] = [];
+  const refusals: string[] = [];
   const room = new ToolRoom();
   const link = new PodLink({
     agent: 'far',
@@ -28,6 +29,7 @@ async function linked(
     token: () => 'token',
     handle,
     onOpen: () => {},
+    onRefused: (reason) => refusals.push(reason),
     onDown: (reason) => downs.push(reason),
     onBug: (error) => expect.unreachable(String(error)),
   });
@@ -39,7 +41,7 @@ async function linked(
   link.dial();
   const [pod] = await connected;
   await until(() => link.isOpen());
-  return { link, pod, downs, room };
+  return { link, pod, downs, refusals, room };
 }
 
 const request = (params: string) => `{"jsonrpc":"2.0","id":1,"method":"model.generate","params":${params}}`;
@@ -88,6 +90,21 @@ test('a request of a pod is not kept while its answer is awaited', async () => {
   const answered = once(pod, 'message');
   resolve({ ok: true, result: 1 });
   expect(JSON.parse(String((await answered)[0]))).toMatchObject({ id: 1, result: 1 });
+});
+
+test('a pod that does not take its configuration gets no runs until it takes one', async () => {
+  const { link, pod, refusals } = await linked();
+  const error = { code: 1, message: `it is not valid ${'x'.repeat(1_000)}` };
+  pod.on('message', (data) => {
+    const { id, params } = JSON.parse(String(data));
+    pod.send(JSON.stringify({ jsonrpc: '2.0', id, ...(params === 'good' ? { result: {} } : { error }) }));
+  });
+  for (const configuration of ['bad', 'worse']) link.configure(configuration as never);
+  await until(() => !link.takesRuns());
+  expect(link.refused).toHaveLength(300);
+  link.configure('good' as never);
+  await until(() => link.takesRuns());
+  expect(refusals).toEqual([expect.stringMatching(/^it is not valid x/)]);
 });
 
 const MIB = 1024 * 1024;

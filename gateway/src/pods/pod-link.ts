@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { type RpcRequest, type RpcResponse, rpcError } from '@signalbox/crds';
+import { type RpcError, type RpcRequest, type RpcResponse, rpcError } from '@signalbox/crds';
 import { readInTurns } from '@signalbox/crds/process/read-in-turns';
 import { WebSocket } from 'ws';
 import { type EnterRoom, sizeLimits } from '../rpc/connection-room.ts';
@@ -27,6 +27,8 @@ export interface PodLinkDeps {
   token: () => string;
   handle: HandleRequest;
   onOpen: () => void;
+  /** The pod did not take its configuration; it gets no runs until it takes one. */
+  onRefused: (reason: string) => void;
   /** The connection ended, or could not be opened. */
   onDown: (reason: string) => void;
   onBug: (error: unknown) => void;
@@ -34,6 +36,7 @@ export interface PodLinkDeps {
 
 const DIAL_TIMEOUT_MS = 5000;
 const SPARE_MS = 2000;
+const MAX_REASON_CHARS = 300;
 
 /** The connection to one pod of an agent. It does not reconnect by itself. */
 export class PodLink {
@@ -47,6 +50,8 @@ export class PodLink {
   private connection: Connection | null = null;
   private socket: WebSocket | null = null;
   private configured = '';
+  /** Why it did not take its configuration. */
+  refused: string | null = null;
   private closed = false;
   private draining = false;
   private readonly told: ToldTools;
@@ -64,7 +69,9 @@ export class PodLink {
 
   /** Whether it may be given a new run. */
   takesRuns(): boolean {
-    return this.isOpen() && this.listed && !this.draining && performance.now() >= this.spareUntil;
+    return (
+      this.isOpen() && this.listed && !this.draining && this.refused === null && performance.now() >= this.spareUntil
+    );
   }
 
   /** The pod refused a run: it is full, or terminating and not reported so yet. */
@@ -108,9 +115,20 @@ export class PodLink {
     const text = JSON.stringify(configuration);
     if (text === this.configured) return;
     this.configured = text;
-    this.request(RUNNER_CONFIGURE, configuration, AbortSignal.timeout(DIAL_TIMEOUT_MS)).catch(() => {
-      this.configured = '';
-    });
+    this.request(RUNNER_CONFIGURE, configuration, AbortSignal.timeout(DIAL_TIMEOUT_MS)).then(
+      ({ error }) => this.hears(text, error),
+      () => {
+        this.configured = '';
+      },
+    );
+  }
+
+  private hears(text: string, error: RpcError | undefined): void {
+    if (text !== this.configured) return;
+    if (error?.data?.retryable) return void (this.configured = '');
+    const reason = error?.message.slice(0, MAX_REASON_CHARS) ?? null;
+    if (reason !== null && reason !== this.refused) this.deps.onRefused(reason);
+    this.refused = reason;
   }
 
   checkAlive(): void {
@@ -138,6 +156,7 @@ export class PodLink {
       this.dialling = false;
       this.connection = connection;
       this.configured = '';
+      this.refused = null;
       this.draining = false;
       this.deps.onOpen();
     });

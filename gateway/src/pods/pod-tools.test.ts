@@ -25,7 +25,7 @@ const toolOf = (server: string, name: string, description = '') => ({
 });
 
 /** What answers as a pod and says that it has these tools; its address, and whether the gateway took them. */
-async function podWith(tools: object[]) {
+async function podWith(tools: object[], configured: object = { result: {} }) {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   opened.push(() => {
     for (const client of server.clients) client.terminate();
@@ -37,7 +37,7 @@ async function podWith(tools: object[]) {
       socket.on('message', (data) => {
         const { id, method, ...answer } = JSON.parse(String(data));
         if (method === undefined) resolve(answer);
-        else socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: {} }));
+        else socket.send(JSON.stringify({ jsonrpc: '2.0', id, ...configured }));
       });
       const params = { draining: false, tools };
       socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'runner.state', params }));
@@ -52,6 +52,7 @@ test('what a pod says of its tools is taken of its own servers, within its bound
     plain: await podWith([toolOf('img', 'look'), toolOf('here', 'ok', 'of the pod'), toolOf('other', 'look')]),
     many: await podWith(Array.from({ length: 1001 }, (_, index) => toolOf('img', `look_${index}`))),
     large: await podWith(Array.from({ length: 11 }, (_, index) => toolOf('img', `read_${index}`, long))),
+    refusing: await podWith([], { error: { code: -32_602, message: 'the configuration is not valid' } }),
     ...Object.fromEntries(
       await Promise.all(
         ['a', 'b', 'c'].map(
@@ -82,7 +83,7 @@ test('what a pod says of its tools is taken of its own servers, within its bound
   });
   opened.push(gateway.close);
   const answers = await Promise.all(Object.values(pods).map(({ said }) => said));
-  expect(answers.map(({ error }) => error !== undefined)).toEqual([false, true, true, false, false, false]);
+  expect(answers.map(({ error }) => error !== undefined)).toEqual([false, true, true, false, false, false, false]);
   await until(async () =>
     (await gateway.http('GET', '/mcp/tools')).body.tools.some(({ server }: { server: string }) => server === 'here'),
   );
@@ -106,6 +107,12 @@ test('what a pod says of its tools is taken of its own servers, within its bound
       field: 'tools',
       severity: 'warning',
       message: expect.stringContaining('2097152'),
+    }),
+    expect.objectContaining({
+      agent: 'refusing',
+      field: 'runtime',
+      severity: 'warning',
+      message: 'a pod refused its configuration: the configuration is not valid',
     }),
   ]);
 

@@ -1,6 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ListToolsResultSchema } from '@modelcontextprotocol/sdk/types.js';
-import { MAX_DEFINITION_CHARS, MAX_NAME_CHARS, MAX_TOOLS, type ToolDefinition } from './tool.ts';
+import { nestsDeeper } from '@signalbox/crds';
+import { MAX_DEFINITION_CHARS, MAX_NAME_CHARS, MAX_TOOL_DEPTH, MAX_TOOLS, type ToolDefinition } from './tool.ts';
 
 const MAX_PAGES = 50;
 
@@ -9,6 +10,11 @@ export async function listTools(client: Client, timeoutMs: number): Promise<Tool
   const tools = new Map<string, ToolDefinition>();
   let chars = 0;
   for await (const page of pages(client, timeoutMs)) {
+    const deep = page.find((tool) => nestsDeeper(tool, MAX_TOOL_DEPTH));
+    if (deep)
+      throw new Error(
+        `has a tool that nests deeper than ${MAX_TOOL_DEPTH} levels: ${deep.name.slice(0, MAX_NAME_CHARS)}`,
+      );
     chars += page.reduce((sum, tool) => sum + JSON.stringify(tool).length, 0);
     for (const tool of page) if (!tools.has(tool.name)) tools.set(tool.name, tool);
     if (page.some(({ name }) => name.length > MAX_NAME_CHARS))

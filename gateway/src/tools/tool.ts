@@ -2,6 +2,8 @@ import type { RunSpan } from '../observability/span.ts';
 
 /** Of the name of a tool, with which patterns of agents and of the policy are compared. */
 export const MAX_NAME_CHARS = 256;
+/** Of a tool as its server lists it: what tells a pod or a model of it has 64 at most. */
+export const MAX_TOOL_DEPTH = 60;
 /** Of one server, and of the servers in one pod. */
 export const MAX_TOOLS = 1000;
 /** Of all its tools; a model could not read as much. */
