@@ -246,6 +246,15 @@ test('calls in the pod are counted as its events say, of the servers that the ag
     ]);
   }));
 
+test('a call in the pod takes as long as its pod says, and no longer than its run', () =>
+  withRun(async ({ ask, seconds }) => {
+    const event = { run_id: 'run-1', ts: '2026-01-01T00:00:00Z', call_id: 'c1', tool: 'echo', server: 'beside' };
+    for (const duration_ms of [0, 1e300, -1, 1e999])
+      await ask('agent.event', { ...event, event: 'tool_result', is_error: false, result: '', duration_ms });
+    expect(seconds).toEqual([0, expect.any(Number)]);
+    expect(seconds[1]).toBeLessThan(60);
+  }));
+
 test('what is held for a run is said: its requests until they are answered, and the answers that are kept', () =>
   withRun(async (world) => {
     const { promise, resolve } = Promise.withResolvers<ToolOutcome>();

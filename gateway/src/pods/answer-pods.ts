@@ -46,6 +46,8 @@ interface Hosted extends Hosting {
   use: CountedUse;
   answers: KeptAnswers;
   tools: HostedTools;
+  /** When the gateway began with the run, in milliseconds. */
+  since: number;
   /** Requests that could not be read. */
   invalid: number;
 }
@@ -95,6 +97,7 @@ export class AnswerPods {
       use,
       answers: new KeptAnswers(onTalk),
       tools,
+      since: performance.now(),
       invalid: 0,
     });
     const workAndEnd = async () => {
@@ -170,17 +173,17 @@ export class AnswerPods {
   }
 
   /** The gateway itself tells of the calls that it knows. */
-  private relay({ job, tools }: Hosted, params: unknown): RpcReply {
+  private relay({ job, tools, since }: Hosted, params: unknown): RpcReply {
     const { data: said } = AgentEvent.safeParse(params);
     if (!said || !tools.isPodsOwn({ server: said['server'], type: said.event })) return { ok: true, result: null };
     const event = podEvent(said, job.traceResultMaxChars);
-    this.count(job.agent, event);
+    this.count(job.agent, event, performance.now() - since);
     job.emit(event);
     return { ok: true, result: null };
   }
 
-  /** Calls to servers in the pod do not pass the gateway; they are counted by their events. */
-  private count({ name: agent, config }: AgentRecord, event: RunEvent): void {
+  /** Calls to servers in the pod do not pass the gateway; they are counted by their events. None is longer than its run, `mostMs`. */
+  private count({ name: agent, config }: AgentRecord, event: RunEvent, mostMs: number): void {
     if (event.event !== 'tool_denied' && event.event !== 'tool_result') return;
     const { server, tool } = event;
     // A pod could invent names, and each would become a series.
@@ -188,7 +191,7 @@ export class AnswerPods {
     const call = { run_id: null, server, tool, agent };
     if (event.event === 'tool_denied') return this.deps.door.onCall({ ...call, outcome: 'denied', seconds: 0 });
     const outcome = event.is_error ? 'error' : 'ok';
-    this.deps.door.onCall({ ...call, outcome, seconds: event.duration_ms / 1000 });
+    this.deps.door.onCall({ ...call, outcome, seconds: Math.min(event.duration_ms, mostMs) / 1000 });
   }
 }
 

@@ -35,6 +35,8 @@ export interface World {
   /** The calls that reached a tool server. */
   reached: string[];
   counted: { run_id: string | null; server: string; outcome: string }[];
+  /** The time of each counted call. */
+  seconds: number[];
   /** The questions that people got. */
   asked: ApprovalRequest[];
   /** The calls that a model got. */
@@ -87,6 +89,7 @@ export async function outcomeOf(
   if (!policy.ok) throw new Error(policy.message);
   const reached: string[] = [];
   const counted: World['counted'] = [];
+  const seconds: number[] = [];
   const asked: World['asked'] = [];
   let held = 0;
   const world: Pick<World, 'calls' | 'model' | 'tool' | 'policy'> = {
@@ -108,7 +111,10 @@ export async function outcomeOf(
         reached.push(`${server}/${tool} ${JSON.stringify(input)}`);
         return world.tool(signal);
       },
-      onCall: ({ run_id, server, outcome }) => counted.push({ run_id, server, outcome }),
+      onCall: ({ run_id, server, outcome, seconds: time }) => {
+        counted.push({ run_id, server, outcome });
+        seconds.push(time);
+      },
       toolTimeoutMs: 1000,
       resultMaxChars: 1000,
     },
@@ -148,7 +154,7 @@ export async function outcomeOf(
     return reply.ok ? reply.result : reply.error.data?.type;
   };
   return pods.during({ job, run, onTalk: (chars) => (held += chars) }, async () => {
-    await work(Object.assign(world, { ask, reached, counted, asked, held: () => held }));
+    await work(Object.assign(world, { ask, reached, counted, seconds, asked, held: () => held }));
     return ends;
   });
 }
