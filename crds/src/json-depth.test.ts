@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { holdsMore, nestsDeeper } from './json-depth.ts';
+import { depthOf, holdsMore, nestsDeeper } from './json-depth.ts';
 
 test.each([
   [null, 1],
@@ -9,6 +9,11 @@ test.each([
   [{ a: { b: [1] }, c: 2 }, 5],
 ])('%j is made of %i values', (value, count) => {
   expect([holdsMore(value, count), holdsMore(value, count - 1)]).toEqual([false, true]);
+});
+
+test('levels are counted up to one more than asked for', () => {
+  const value = { a: 0, b: [[], { c: {} }] };
+  expect([depthOf(0, 9), depthOf(value, 9), depthOf(value, 4), depthOf(value, 2)]).toEqual([0, 4, 4, 3]);
 });
 
 test('a value of any depth is looked at without recursion', () => {

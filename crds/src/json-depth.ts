@@ -1,18 +1,21 @@
 /** Whether a parsed JSON value nests deeper than `max` levels. Does not recurse. */
-export function nestsDeeper(value: unknown, max: number): boolean {
+export const nestsDeeper = (value: unknown, max: number): boolean => depthOf(value, max) > max;
+
+/** How many levels a parsed JSON value has; where it has more than `max`, one more than that. Does not recurse. */
+export function depthOf(value: unknown, max: number): number {
   let level = isNested(value) ? [value] : [];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth >= max) return true;
-    level = below(level);
-  }
-  return false;
+  let depth = 0;
+  for (; level.length > 0 && depth <= max; depth++) level = below(level);
+  return depth;
 }
 
-/** The objects and arrays that lie directly in these; a loop, because it runs for every frame of `/rpc`. */
+/** The objects and arrays that lie directly in these; loops, because it runs for every frame of `/rpc`, and `Object.values` is slow where there are many. */
 function below(level: readonly object[]): object[] {
   const found: object[] = [];
+  const look = (child: unknown) => void (isNested(child) && found.push(child));
   for (const item of level) {
-    for (const child of Object.values(item)) if (isNested(child)) found.push(child);
+    if (Array.isArray(item)) for (const child of item) look(child);
+    else for (const key of Object.keys(item)) look((item as Record<string, unknown>)[key]);
   }
   return found;
 }

@@ -101,7 +101,12 @@ test('a frame that was sent is the message that arrives', () => {
     fc.property(fc.oneof(fc.string({ maxLength: 200 }), fc.maxSafeInteger()), fc.jsonValue(), (id, params) => {
       const sent = { jsonrpc: '2.0', id, method: 'agent.run', params } as const;
       const text = JSON.stringify(sent);
-      expect(decodeFrame(text)).toEqual({ ok: true, kind: 'request', message: JSON.parse(text) as unknown });
+      expect(decodeFrame(text)).toEqual({
+        ok: true,
+        kind: 'request',
+        message: JSON.parse(text) as unknown,
+        depth: expect.any(Number),
+      });
     }),
   );
 });

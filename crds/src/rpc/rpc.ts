@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nestsDeeper } from '../json-depth.ts';
+import { depthOf } from '../json-depth.ts';
 
 /** Frames between clients and a gateway or any other agent backend. */
 export const MAX_FRAME_BYTES = 1024 * 1024;
@@ -78,7 +78,8 @@ export function rpcError(
 }
 
 export type DecodedFrame =
-  | { ok: true; kind: 'request'; message: RpcRequest }
+  /** `depth`: the levels of the frame. */
+  | { ok: true; kind: 'request'; message: RpcRequest; depth: number }
   | { ok: true; kind: 'response'; message: RpcResponse }
   | { ok: false; id: RpcId | null; error: RpcError };
 
@@ -107,10 +108,11 @@ const NO_BATCH = 'batches are not taken: send one message a frame';
 
 function decodeMessage(value: unknown): DecodedFrame {
   const fields = typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
-  if (nestsDeeper(value, MAX_DEPTH)) return tooDeep(fields);
+  const depth = depthOf(value, MAX_DEPTH);
+  if (depth > MAX_DEPTH) return tooDeep(fields);
   if ('method' in fields) {
     const request = requestOf(fields);
-    if (request) return { ok: true, kind: 'request', message: request };
+    if (request) return { ok: true, kind: 'request', message: request, depth };
   } else {
     const response = RpcResponse.safeParse(value);
     if (response.success) return { ok: true, kind: 'response', message: response.data };

@@ -1,12 +1,4 @@
-import {
-  decodeFrame,
-  nestsDeeper,
-  type RpcError,
-  rpcError,
-  type RpcId,
-  type RpcRequest,
-  type RpcResponse,
-} from '@signalbox/crds';
+import { decodeFrame, type RpcError, rpcError, type RpcId, type RpcRequest, type RpcResponse } from '@signalbox/crds';
 import { createTurns } from '@signalbox/crds/process/in-turn';
 import type { WebSocket } from 'ws';
 import { cutSlow, type Shared, unreadOf } from './connection-room.ts';
@@ -164,7 +156,7 @@ export class Connection {
     const frame = decodeFrame(text, this.deps.maxFrameBytes);
     if (!frame.ok) return this.sendError(frame.id, frame.error);
     if (frame.kind === 'response') return this.settle(frame.message);
-    if (nestsDeeper(frame.message.params, MAX_DEPTH)) {
+    if (frame.depth > MAX_DEPTH + 1) {
       return this.sendError(
         frame.message.id ?? null,
         rpcError('invalid_request', `params nest deeper than ${MAX_DEPTH} levels`),
