@@ -35,17 +35,17 @@ export function holdsMore(value: unknown, max: number): boolean {
   return false;
 }
 
-const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = [...'"\\,[{'].map((sign) => sign.charCodeAt(0));
+const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE, COLON] = [...'"\\,[{:'].map((sign) => sign.charCodeAt(0));
 
-/** The signs before values in a JSON text, outside its strings. */
-export function valuesIn(text: string): number {
+/** The signs before values in a JSON text, outside its strings; with those behind names. */
+export function valuesIn(text: string, withNames?: boolean): number {
   let values = 0;
   let inString = false;
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at);
     if (char === QUOTE) inString = !inString;
     else if (inString) at += char === BACKSLASH ? 1 : 0;
-    else if (char === COMMA || char === BRACKET || char === BRACE) values += 1;
+    else if (char === COMMA || char === BRACKET || char === BRACE || (withNames && char === COLON)) values += 1;
   }
   return values;
 }

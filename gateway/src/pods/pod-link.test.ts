@@ -57,6 +57,16 @@ test('a message of a pod with too many values is not parsed, and the link goes d
   expect(parse).not.toHaveBeenCalled();
 });
 
+test('nor is one whose values and their names are too many together', async () => {
+  const { pod, downs } = await linked();
+  const parse = vi.spyOn(JSON, 'parse');
+  onTestFinished(() => parse.mockRestore());
+  pod.send(request(`{${Array.from({ length: 100_001 }, (_, at) => `"${at}":0`).join(',')}}`));
+  const [code] = await once(pod, 'close');
+  expect([code, downs]).toEqual([1009, ['a frame had more than 200000 values']]);
+  expect(parse).not.toHaveBeenCalled();
+});
+
 test('one with as many as fit is answered', async () => {
   const { pod } = await linked();
   const answered = once(pod, 'message');

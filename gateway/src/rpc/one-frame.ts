@@ -11,6 +11,8 @@ export interface FrameLimits {
   maxFrameBytes: number;
   /** Both ways, counted before a frame is parsed: that alone may take a second. */
   maxFrameValues: number;
+  /** Whether names count as values: one that is read for the first time takes as long as many of those. */
+  countsNames?: boolean;
 }
 
 interface EncodedReply {
@@ -50,13 +52,19 @@ function shortened(whole: EncodedReply, fits: (one: EncodedReply) => boolean, me
 /** Measures an answer only where its length leaves a doubt, and once: many may wait for it. */
 const sizes = new WeakMap<EncodedReply, { bytes: number; values: number }>();
 
-function isOneReply(head: string, reply: EncodedReply, { maxFrameBytes, maxFrameValues }: FrameLimits): boolean {
+function isOneReply(
+  head: string,
+  reply: EncodedReply,
+  { maxFrameBytes, maxFrameValues, countsNames }: FrameLimits,
+): boolean {
   const { json } = reply;
   const chars = head.length + json.length + 1;
   if (chars * 3 <= maxFrameBytes && chars <= maxFrameValues) return true;
-  const size = sizes.get(reply) ?? { bytes: Buffer.byteLength(json), values: valuesIn(json) };
+  const size = sizes.get(reply) ?? { bytes: Buffer.byteLength(json), values: valuesIn(json, countsNames) };
   sizes.set(reply, size);
-  return Buffer.byteLength(head) + size.bytes < maxFrameBytes && valuesIn(head) + size.values <= maxFrameValues;
+  return (
+    Buffer.byteLength(head) + size.bytes < maxFrameBytes && valuesIn(head, countsNames) + size.values <= maxFrameValues
+  );
 }
 
 interface Said {
@@ -84,8 +92,8 @@ export function isOneFrame(text: string, limits: FrameLimits): boolean {
   return fits && !holdsTooMany(text, limits);
 }
 
-export function holdsTooMany(text: string, { maxFrameValues }: FrameLimits): boolean {
-  return text.length > maxFrameValues && valuesIn(text) > maxFrameValues;
+export function holdsTooMany(text: string, { maxFrameValues, countsNames }: FrameLimits): boolean {
+  return text.length > maxFrameValues && valuesIn(text, countsNames) > maxFrameValues;
 }
 
 export function unfit({ maxFrameBytes, maxFrameValues }: FrameLimits): string {

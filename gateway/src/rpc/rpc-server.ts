@@ -19,6 +19,7 @@ export interface RpcServerDeps {
   allowedOrigins: readonly string[];
   maxFrameBytes: number;
   maxFrameValues: number;
+  countsNames?: boolean;
   call: CallMethod;
   onGone: (watcher: RunWatcher) => void;
   onAuthFailure: OnAuthFailure;
@@ -116,6 +117,7 @@ export class RpcServer {
         onBug: this.deps.onBug,
         maxFrameBytes: this.deps.maxFrameBytes,
         maxFrameValues: this.deps.maxFrameValues,
+        countsNames: this.deps.countsNames ?? false,
         stream: socket,
         ...this.enterRoom(webSocket, socket),
       });

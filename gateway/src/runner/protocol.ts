@@ -6,7 +6,7 @@ import { MAX_NAME_CHARS, MAX_TOOLS } from '../tools/tool.ts';
 import { SaidToModel } from './said-to-model.ts';
 
 /** The messages between gateway and runner beyond `/rpc`. Both run the same version, so nested types of the gateway's are not checked again. */
-export const RUNNER_FRAME = { maxFrameBytes: 8 * 1024 * 1024, maxFrameValues: 200_000 };
+export const RUNNER_FRAME = { maxFrameBytes: 8 * 1024 * 1024, maxFrameValues: 200_000, countsNames: true };
 
 /** Gateway to runner, before a run and whenever it changed. */
 export const RUNNER_CONFIGURE = 'runner.configure';
