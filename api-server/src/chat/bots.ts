@@ -59,6 +59,10 @@ export function slackApps(block: NotificationsBlock): SlackApp[] {
   return [...apps.values()];
 }
 
+/** Whether a message may be changed once it is sent: the operator's settings have a bot for it. */
+export const changesMessages = (block: NotificationsBlock): boolean =>
+  [...settingsOf(block, 'slack'), ...settingsOf(block, 'telegram')].some(({ bot_token: token }) => token);
+
 /** Own settings of a definition's message that lead it away from the operator's app, or to another chat of it. */
 interface OwnConfig {
   bot_token?: unknown;

@@ -1,6 +1,7 @@
-import { slackApps, telegramBots } from './bots.ts';
+import { changesMessages, slackApps, telegramBots } from './bots.ts';
 import { type CloseDeps, closeMessages, type Outcome } from './close-messages.ts';
 import type { Pressing } from './press.ts';
+import { createRunTurns } from './run-turns.ts';
 import { hearSlack } from './slack.ts';
 import { hearTelegram } from './telegram.ts';
 
@@ -27,9 +28,12 @@ export function createChats(deps: ChatsDeps): Chats {
     const done = job.catch(() => deps.warn('a chat cannot be served')).finally(() => working.delete(done));
     working.add(done);
   };
-  deps.onOutcome((outcome) => {
-    if (working.size < MAX_CLOSING && !closing.signal.aborted) work(closeMessages(deps, outcome, closing.signal));
-  });
+  const inTurn = createRunTurns();
+  const close = (outcome: Outcome) => {
+    if (working.size < MAX_CLOSING && !closing.signal.aborted)
+      work(closeMessages(deps, outcome, { signal: closing.signal, inTurn }));
+  };
+  if (changesMessages(deps.settings)) deps.onOutcome(close);
   const hear = (on: boolean) => {
     if (on === (hearing !== null) || (on && closing.signal.aborted)) return;
     hearing?.abort();

@@ -6,6 +6,7 @@ import { markUp } from '../notify/fit.ts';
 import type { Button, ConfigSource, Message } from '../notify/message.ts';
 import type { HttpExecutor } from '../runs/state/executor.ts';
 import { apiOf } from './bots.ts';
+import type { RunTurns } from './run-turns.ts';
 
 /** A message that a person may act on, as the outbox has it. */
 export interface SentMessage {
@@ -29,16 +30,18 @@ const LOOKS = 8;
 
 /** What became of a question or of a run: a sentence, and the buttons that are left. */
 export interface Outcome {
+  runId: string;
   messages(): Promise<SentMessage[]>;
   sentence: string;
   buttons: Button[];
 }
 
 /** Changes the messages to what became of it; tried, never relied on: a stale button changes nothing. */
-export async function closeMessages(deps: CloseDeps, outcome: Outcome, signal: AbortSignal): Promise<void> {
+export async function closeMessages(deps: CloseDeps, outcome: Outcome, closing: Closing): Promise<void> {
+  const { signal, inTurn } = closing;
   const done = new Set<string>();
   for (let look = 0; look < LOOKS && !signal.aborted; look++) {
-    const messages = await outcome.messages();
+    const messages = await inTurn(outcome.runId, outcome.messages);
     for (const message of messages) {
       const key = JSON.stringify(message.receipt);
       if (message.receipt === null || done.has(key)) continue;
@@ -52,6 +55,11 @@ export async function closeMessages(deps: CloseDeps, outcome: Outcome, signal: A
 }
 
 interface Closing {
+  signal: AbortSignal;
+  inTurn: RunTurns;
+}
+
+interface Edited {
   outcome: Outcome;
   signal: AbortSignal;
 }
@@ -59,7 +67,7 @@ interface Closing {
 async function close(
   { settings, http, warn }: CloseDeps,
   sent: SentMessage,
-  { outcome: { sentence, buttons }, signal }: Closing,
+  { outcome: { sentence, buttons }, signal }: Edited,
 ): Promise<void> {
   const text = [...sent.message.text, ...saidBy(sentence, sent.channel)];
   // A message that had no buttons, because nobody would hear them, gets none.

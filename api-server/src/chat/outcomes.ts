@@ -10,7 +10,7 @@ const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${te
 /** A question that is closed has no buttons any more. */
 export function outcomeOfApproval(approval: Approval, messages: Messages): Outcome {
   const said = approval.comment === null ? '' : `: ${approval.comment}`;
-  return { messages, sentence: `${capital(tooLate(approval).replace(/^already /, ''))}${said}`, buttons: [] };
+  return { runId: approval.runId, messages, sentence: `${capital(tooLate(approval).replace(/^already /, ''))}${said}`, buttons: [] };
 }
 
 interface Changed {
@@ -21,6 +21,7 @@ interface Changed {
 
 /** A run that somebody looks at keeps the buttons for what can be done next. */
 export const outcomeOfRun = ({ runId, attention, by }: Changed, messages: Messages): Outcome => ({
+  runId,
   messages,
   sentence: `${WORDS[attention.state](attention, by)}${attention.note === null ? '' : `: ${attention.note}`}`,
   buttons: attentionButtons(runId, attention.state),

@@ -241,21 +241,22 @@ const toApproval = (row: ApprovalRow): Approval => ({
   votes: row.votes === null ? [] : (JSON.parse(row.votes) as Vote[]),
 });
 
-/** What the outbox sent, or is to send, to ask for an approval. */
+/** What the outbox sent to a chat, or is to send, to ask for an approval; a run may have asked for thousands. */
 export async function messagesOf(db: Kysely<Tables>, { id, runId }: Pick<Approval, 'id' | 'runId'>) {
+  const asked = `${runId}/approval/${id}`;
   const rows = await db
     .selectFrom('notifications')
-    .select(['id', 'channel', 'status', 'source', 'message', 'receipt'])
-    .where('run_id', '=', runId)
-    .where('event', '=', 'approval')
+    .select(['channel', 'status', 'source', 'message', 'receipt'])
+    .where('id', '>=', `${asked}/`)
+    // The sign after the slash.
+    .where('id', '<', `${asked}0`)
+    .where('channel', 'in', ['slack', 'telegram'])
     .execute();
-  return rows
-    .filter((row) => row.id.startsWith(`${runId}/approval/${id}/`))
-    .map(({ channel, status, source, message, receipt }) => ({
-      channel,
-      status,
-      source: JSON.parse(source) as ConfigSource,
-      message: JSON.parse(message) as Message,
-      receipt: receipt === null ? null : (JSON.parse(receipt) as Record<string, string>),
-    }));
+  return rows.map(({ channel, status, source, message, receipt }) => ({
+    channel,
+    status,
+    source: JSON.parse(source) as ConfigSource,
+    message: JSON.parse(message) as Message,
+    receipt: receipt === null ? null : (JSON.parse(receipt) as Record<string, string>),
+  }));
 }
