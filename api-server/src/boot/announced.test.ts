@@ -31,6 +31,7 @@ async function make(pipeline: string, one: Script): Promise<void> {
       regressions: [],
       publicUrl: null,
       hears: () => false,
+      dailyBytes: () => null,
       templates: createTemplates({ sandbox: true, compute }),
       env: { valueOf: () => undefined, mask: (text) => text },
       http: httpExecutor([]),

@@ -59,7 +59,8 @@ export interface EngineParts extends MetricLabels {
   templates: Templates;
   backends: AgentBackend[];
   registry: Registry;
-  tenants: Pick<Tenants, 'egressAllowOf' | 'mayCall' | 'dailyBytesOf'>;
+  tenants: Pick<Tenants, 'egressAllowOf' | 'mayCall'>;
+  dailyBytes: EngineDeps['dailyBytes'];
   approvals: Approvals;
   /** Null where artifacts are not stored. */
   artifacts: ArtifactStore | null;
@@ -113,7 +114,7 @@ export function wireEngine(parts: EngineParts): Engine {
     sequence: replaySequence(replayDeps(parts, step)),
     pipelineNamed: (name) => registry.current().byName.get(name),
     mayCall: parts.tenants.mayCall,
-    dailyBytesOf: parts.tenants.dailyBytesOf,
+    dailyBytes: parts.dailyBytes,
     readOutcome: (runId) => readOutcome(database.db, runId),
     capacity,
     concurrencyGroups,

@@ -5,6 +5,7 @@ import { gatewayAgent } from '../executors/gateway-rest.ts';
 import { createTenants } from '../definitions/tenants.ts';
 import type { Logs } from '../observability/logger.ts';
 import type { Tracing } from '../observability/otel.ts';
+import { createDailyBytes } from '../runs/state/daily-bytes.ts';
 import { createEventHub } from '../runs/state/events.ts';
 import { createCapacity } from '../runs/run/capacity.ts';
 import { createConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
@@ -67,6 +68,8 @@ export async function layFoundation(options: ServiceOptions) {
     own,
     registry,
     tenants,
+    /** Of what runs and their messages have stored. */
+    dailyBytes: createDailyBytes(tenants.dailyBytesOf, now),
     reload: reportLoads(registry, config, logs.log),
     tracing,
     hub,

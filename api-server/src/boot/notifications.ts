@@ -11,7 +11,7 @@ import type { ServiceOptions } from './options.ts';
 /** Connects notifications to their outbox, their HTTP and SMTP clients and the clock. */
 export function wireNotifications(
   { config, logs, pipelineEnv }: ServiceOptions,
-  { database, templates, tenants }: Foundation,
+  { database, templates, tenants, dailyBytes }: Foundation,
 ): Notifications {
   for (const problem of routeProblems(config.notifications)) logs.log.warn(problem);
   const guarded = tenantHttp(config.security.egressAllow, tenants.egressAllowOf);
@@ -22,6 +22,7 @@ export function wireNotifications(
     publicUrl: config.publicUrl,
     templates,
     hears: hearsButtons(config.notifications),
+    dailyBytes,
     env: pipelineEnv,
     http: httpExecutor(EVERYWHERE),
     guardedHttp: async ({ runId, ...call }) => guarded({ ...call, namespace: await namespaceOf(runId) }),

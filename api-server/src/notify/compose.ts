@@ -3,6 +3,8 @@ import type { Message, NotificationEvent, Segment } from './message.ts';
 
 /** Longer texts are cut before they are stored; a channel may cut more. */
 export const MAX_TEXT = 20_000;
+/** Of the pieces of a text as they are stored, as JSON: there may be thousands of one character each. */
+export const MAX_TEXT_BYTES = 64 * 1024;
 /** Characters of a line in a message that we wrote; a question to people may be longer. */
 const MAX_LINE = 1_000;
 const MAX_QUESTION = 2_400;
@@ -63,27 +65,57 @@ export function templateText(source: string, { templates, values, mask }: Compos
   if (!rendered.ok) return { ok: false, msg: rendered.msg };
   const { text, spans, missing } = rendered;
   const segments: Segment[] = [];
+  const add = (kind: Segment['kind'], from: number, to: number) => {
+    const last = segments.at(-1);
+    if (from === to) return;
+    if (last?.kind === kind) last.text += text.slice(from, to);
+    else segments.push({ kind, text: text.slice(from, to) });
+  };
   let at = 0;
   for (const [start, end] of spans) {
-    segments.push({ kind: 'author', text: text.slice(at, start) }, { kind: 'value', text: text.slice(start, end) });
+    add('author', at, start);
+    add('value', start, end);
     at = end;
   }
-  segments.push({ kind: 'author', text: text.slice(at) });
-  const written = segments.filter(({ text: piece }) => piece !== '');
-  return { ok: true, text: maskedAndCut(written, mask), missing };
+  add('author', at, text.length);
+  return { ok: true, text: maskedAndCut(segments, mask), missing };
 }
 
 /** What is cut off is not looked at: there may be thousands of segments. */
 function maskedAndCut(segments: readonly Segment[], mask: Composing['mask']): Segment[] {
   let left = MAX_TEXT;
+  let bytes = MAX_TEXT_BYTES - MARK_BYTES;
   const kept: Segment[] = [];
   for (const { kind, text } of segments) {
     if (left <= 0) break;
     const masked = mask(text);
-    kept.push({ kind, text: cut(masked, left) });
+    const whole: Segment = { kind, text: cut(masked, left) };
+    const fits = cutBytes(whole, bytes);
+    kept.push(fits);
+    if (fits !== whole) break;
     left -= masked.length;
+    bytes -= bytesOf(fits);
   }
   return kept;
+}
+
+/** In a list, with the comma. */
+const bytesOf = (segment: Segment): number => Buffer.byteLength(JSON.stringify(segment)) + 1;
+
+/** Of the brackets of the list, and of a piece that says nothing but that the rest is cut off. */
+const MARK_BYTES = 2 + bytesOf({ kind: 'author', text: '…' });
+
+/** The same where it takes at most so many bytes; else its beginning with a mark, or the mark alone. */
+function cutBytes(segment: Segment, most: number): Segment {
+  if (bytesOf(segment) <= most) return segment;
+  const upTo = (chars: number): Segment => ({ ...segment, text: cut(`${segment.text}…`, chars) });
+  let [fits, tooMany] = [1, segment.text.length + 1];
+  while (tooMany - fits > 1) {
+    const middle = (fits + tooMany) >> 1;
+    if (bytesOf(upTo(middle)) <= most) fits = middle;
+    else tooMany = middle;
+  }
+  return upTo(fits);
 }
 
 /** At most `most` UTF-16 units, never half a character. */

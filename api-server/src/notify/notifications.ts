@@ -22,6 +22,7 @@ export interface NotificationsDeps {
   publicUrl: string | null;
   templates: Templates;
   hears: PlanDeps['hears'];
+  dailyBytes: PlanDeps['dailyBytes'];
   env: PipelineEnv;
   http: HttpExecutor;
   guardedHttp: GuardedHttp;
@@ -52,6 +53,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     templates: deps.templates,
     mask: env.mask,
     hears: deps.hears,
+    dailyBytes: deps.dailyBytes,
     publicUrl: publicUrl === null ? null : publicUrl.replace(/\/+$/, ''),
     routeOf: (team) => routeOf(settings, team),
   };

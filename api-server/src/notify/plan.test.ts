@@ -1,6 +1,7 @@
 import { createCompute } from '@signalbox/crds/process/compute';
 import { describe, expect, test } from 'vitest';
 import { createTemplates } from '../runs/prompt/templates.ts';
+import { createDailyBytes } from '../runs/state/daily-bytes.ts';
 import { plainText } from './fit.ts';
 import { AT, pipelineOf, RUN_ID, runOf, STEP } from './fixtures/run.ts';
 import { planApproval, type PlanDeps, planRunEnd } from './plan.ts';
@@ -11,6 +12,7 @@ const deps = (change: Partial<PlanDeps> = {}): PlanDeps => ({
   publicUrl: 'https://signalbox.example',
   routeOf: () => null,
   hears: () => false,
+  dailyBytes: () => null,
   ...change,
 });
 
@@ -142,6 +144,17 @@ test('a template that cannot be rendered falls back to our words and says so; a 
   const { notifications, notes } = planRunEnd(deps(), runOf({ pipeline }), { status: 'failed', error: GATE, at: AT });
   expect(notifications.map(({ message }) => plainText(message).slice(0, 16))).toEqual(['Failed: checkout', '!']);
   expect(notes.map(({ event }) => event)).toEqual(['notification_template_failed', 'template_missing_value']);
+});
+
+test('a template for which a namespace has no room left today falls back to our words; ours are not counted', () => {
+  const pipeline = told({ fail: [...slack('{{summary}}'), ...slack('{{summary}}!'), ...slack()] });
+  const run = { ...runOf({ pipeline, summary: 'x'.repeat(1_000) }), namespace: 'shop' };
+  const dailyBytes = createDailyBytes(() => 2_000, Date.now);
+  const end = { status: 'failed', error: GATE, at: AT } as const;
+  const { notifications, notes } = planRunEnd(deps({ dailyBytes }), run, end);
+  expect(notifications.map(({ message }) => plainText(message).slice(0, 6))).toEqual(['xxxxxx', 'Failed', 'Failed']);
+  const msg = expect.stringContaining('(daily_bytes of tenancy.namespaces)');
+  expect(notes).toEqual([{ event: 'notification_template_failed', msg }]);
 });
 
 test('secrets of the operator are masked, also where they would be cut', () => {

@@ -1,6 +1,7 @@
 import type { ActiveRun } from '../runs/state/active-run.ts';
 import type { RunError, TerminalRunStatus } from '../runs/state/model.ts';
 import { needsAttention } from '../runs/state/attention.ts';
+import type { DailyBytes } from '../runs/state/daily-bytes.ts';
 import { runValues } from '../runs/prompt/run-values.ts';
 import type { Templates } from '../runs/prompt/templates.ts';
 import { attentionButtons } from './attention-buttons.ts';
@@ -8,7 +9,15 @@ import { chooseMessages, EVENT_OF } from './choose.ts';
 import { type Asked, offerApprove } from './offer-approve.ts';
 import { asReminder, firstReminder } from './reminders.ts';
 import { cut, defaultText, type Facts, templateText } from './compose.ts';
-import type { Button, ChannelName, ConfigSource, Message, Notification, NotificationEvent } from './message.ts';
+import type {
+  Button,
+  ChannelName,
+  ConfigSource,
+  Message,
+  Notification,
+  NotificationEvent,
+  Segment,
+} from './message.ts';
 
 export interface PlanDeps {
   templates: Templates;
@@ -18,6 +27,8 @@ export interface PlanDeps {
   publicUrl: string | null;
   /** The route of a team's approvals; null where there is none for it and no default. */
   routeOf(team: string | null): { team: string; channel: ChannelName } | null;
+  /** Counts what an author's template makes of a run, which is stored. */
+  dailyBytes: DailyBytes;
   /** Whether the service hears the buttons under a message of this channel with this `config` of a definition. */
   hears(channel: ChannelName, config: Readonly<Record<string, unknown>>): boolean;
 }
@@ -157,7 +168,7 @@ function planMessages(
   const notifications = targets.map((target, index): Notification => {
     const testing = run.stage === 'testing';
     const buttons = isOffered(deps, target, onlyHeard) ? offered : [];
-    const message = { ...facts, ...textOf(deps, { facts, target, values, notes }), buttons };
+    const message = { ...facts, ...textOf(deps, { run, facts, target, values, notes }), buttons };
     return {
       id: `${idBase}/${index}`,
       runId: run.id,
@@ -185,26 +196,27 @@ const isOffered = ({ hears }: PlanDeps, { channel, config = {} }: Target, onlyHe
   !onlyHeard || hears(channel, config);
 
 interface Writing {
+  run: ActiveRun;
   facts: Facts;
   target: Target;
   values: Record<string, unknown>;
   notes: Plan['notes'];
 }
 
-/** The author's words, or ours where there are none or they cannot be rendered. */
+const charsOf = (text: readonly Segment[]): number => JSON.stringify(text).length;
+
+/** The author's words, or ours where there are none, they cannot be rendered, or the day has no room for them. */
 function textOf(
-  { templates, mask }: PlanDeps,
-  { facts, target, values, notes }: Writing,
+  { templates, mask, dailyBytes }: PlanDeps,
+  { run, facts, target, values, notes }: Writing,
 ): Pick<Message, 'text' | 'link'> {
   const ours = { text: defaultText(facts), link: facts.url };
   if (target.template === undefined) return ours;
   const composed = templateText(target.template, { templates, mask, values });
   const about = `the ${target.channel} message for ${facts.event}`;
-  if (!composed.ok) {
-    notes.push({
-      event: 'notification_template_failed',
-      msg: `${about} was sent in its default form: ${composed.msg}`,
-    });
+  const refused = composed.ok ? dailyBytes(run, charsOf(composed.text))?.message : composed.msg;
+  if (!composed.ok || refused !== undefined) {
+    notes.push({ event: 'notification_template_failed', msg: `${about} was sent in its default form: ${refused}` });
     return ours;
   }
   if (composed.missing.length > 0) {

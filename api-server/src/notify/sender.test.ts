@@ -39,6 +39,7 @@ function service(more: { tryMs?: number; outbox?: Outbox } = {}): Notifications 
     regressions: [],
     publicUrl: 'https://signalbox.example/',
     hears: () => false,
+    dailyBytes: () => null,
     templates: createTemplates({ sandbox: true, compute: createCompute({ timeoutMs: 1000 }) }),
     env,
     http: httpExecutor(['0.0.0.0/0', '::/0']),

@@ -10,7 +10,7 @@ import { enterConcurrencyGroup, type ConcurrencyGroups } from './concurrency-gro
 import { isTerminal, type RunStatus } from '../state/model.ts';
 import type { NewRun } from '../state/new-run.ts';
 import type { Interrupted } from './resume.ts';
-import { createDailyBytes } from '../state/daily-bytes.ts';
+import type { DailyBytes } from '../state/daily-bytes.ts';
 import { createPromptRoom } from '../state/prompt-room.ts';
 import { runDeadline } from './run-deadline.ts';
 import { runSequence, type RunOutcome } from './sequence.ts';
@@ -28,8 +28,7 @@ export interface EngineDeps
     Pick<SubRunDeps, 'pipelineNamed' | 'mayCall' | 'readOutcome' | 'enterShared'> {
   step: Omit<StepDeps, 'flush' | 'prompts' | 'answers'>;
   readInterrupted(): Promise<Interrupted[]>;
-  /** What the steps of a namespace may have stored in a day; null for one without a limit. */
-  dailyBytesOf(namespace: string): number | null;
+  dailyBytes: DailyBytes;
   /** Asks another process that shares the database to cancel a run; false where it has ended. Absent where none can. */
   cancelElsewhere?(runId: string, by: string): Promise<boolean>;
   /** What is stored of a run that is not active here. */
@@ -91,9 +90,8 @@ export function createEngine(deps: EngineDeps): Engine {
     now: deps.step.now,
     delay: deps.step.delay,
   };
-  const dailyBytes = createDailyBytes(deps.dailyBytesOf, deps.step.now);
-  const prompts = createPromptRoom(memory, dailyBytes);
-  const answers = createAnswerRoom(MAX_OF_RUN, MAX_ANSWERS_OF_OPERATOR, dailyBytes);
+  const prompts = createPromptRoom(memory, deps.dailyBytes);
+  const answers = createAnswerRoom(MAX_OF_RUN, MAX_ANSWERS_OF_OPERATOR, deps.dailyBytes);
   const stepDeps: StepDeps = { ...deps.step, prompts, answers, flush: (run, writes) => flush(ending, run, writes) };
 
   const hold = (run: ActiveRun, work: (run: ActiveRun) => Promise<void>): Promise<void> => {

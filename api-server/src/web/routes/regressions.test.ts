@@ -82,6 +82,7 @@ async function start({ entry = {}, replay = {}, agents = {} }: Options = {}) {
     settings: { routes: {}, give_up_after_seconds: 60 },
     regressions,
     hears: () => false,
+    dailyBytes: () => null,
     publicUrl: 'https://signalbox.example/',
     templates: createTemplates({ sandbox: true, compute: createCompute({ timeoutMs: 1000 }) }),
     env: { valueOf: () => undefined, mask: (text) => text },
