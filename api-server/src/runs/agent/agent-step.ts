@@ -202,7 +202,7 @@ function approvalsOf(
     ask: (request) => {
       over ??= new AbortController();
       const signal = AbortSignal.any([attempt.signal, over.signal]);
-      const asking = { ctx, signal, store: attempt.store, turn, deadline, now: now() };
+      const asking = { ctx, signal, attempt, turn, deadline, now: now() };
       const decision = askForTool(approvals, asking, request);
       asked.push(decision);
       return decision;

@@ -1,8 +1,9 @@
-import { inputSha256 } from '@signalbox/crds';
+import { inputSha256, valuesIn } from '@signalbox/crds';
 import { derivedId } from '../state/ids.ts';
 import { callText } from '../human/call-text.ts';
 import { pendingApproval, type Approval, type ApprovalsOfRun } from '../human/approval.ts';
-import type { ToolDecision, ToolRequest } from '../state/executor.ts';
+import type { Failure, ToolDecision, ToolRequest } from '../state/executor.ts';
+import { VALUE_SIZE } from '../state/shares.ts';
 import type { Attempt } from '../state/step-kind.ts';
 import type { StepContext } from '../state/step-context.ts';
 
@@ -10,7 +11,7 @@ export interface Asking {
   ctx: StepContext;
   /** Fires when the call that asks is over. */
   signal: AbortSignal;
-  store: Attempt['store'];
+  attempt: Pick<Attempt, 'store' | 'hold'>;
   /** For the texts of its messages: many agents may ask at once. */
   turn(run: StepContext['run']): Promise<void>;
   /** When the step's time is over, in milliseconds. */
@@ -24,13 +25,16 @@ export async function askForTool(
   asking: Asking,
   request: ToolRequest,
 ): Promise<ToolDecision> {
-  const { ctx, signal, store, turn } = asking;
+  const { ctx, signal, attempt, turn } = asking;
+  const { store } = attempt;
   const { run, name } = ctx;
   const id = questionId(run.id, name, request);
   // Where the database is away, the question is stored once it is back, and what is stored of it is read then.
   const known = await approvals.find(id).catch(() => null);
   if (known && known.status !== 'pending') return decisionOf(known);
   const approval = known ?? questionOf(id, asking, request);
+  using held = attempt.hold(sizeOf(approval));
+  if (!known && held.refused) return notAsked(approval, held.refused);
   const fields = { step_name: name, approval_id: id, server: request.server, tool: request.tool };
   const tool = `${request.server}/${request.tool}`;
   await turn(run);
@@ -49,6 +53,19 @@ export async function askForTool(
   await store(approvals.goesOn(run));
   return decision;
 }
+
+/** Of its text and its input, both of which are stored; the input is read, too. */
+const sizeOf = ({ question, tool }: Approval) => ({
+  sends: question.length + VALUE_SIZE * valuesIn(JSON.stringify(tool?.input ?? null)),
+  stores: 2 * question.length,
+});
+
+const notAsked = ({ tool }: Approval, { message }: Failure): ToolDecision => ({
+  inputSha256: tool?.inputSha256 ?? '',
+  approved: false,
+  decidedBy: null,
+  comment: `nobody was asked: ${message}`,
+});
 
 /** A UUID that is made of all that makes the question. Models number their calls, and a number may come twice. */
 const questionId = (runId: string, stepName: string, request: ToolRequest): string => {

@@ -51,3 +51,12 @@ test('prompts count towards the bytes of a day of their namespace, also once the
   for (const namespace of ['shop', 'shop', 'pay']) hold(namespace)[Symbol.dispose]();
   expect([hold('shop').refused?.type, hold('pay').refused]).toEqual(['daily_bytes', null]);
 });
+
+test('of what requests send that counts for the day which is stored', () => {
+  const dailyBytes = createDailyBytes(() => 2_500, Date.now);
+  const room = createPromptRoom(createShares(100_000), dailyBytes);
+  const hold = (stores?: number) =>
+    room.hold(runBelow(null, 'shop'), { raw: null, sends: 10, ...(stores && { stores }) });
+  for (const stores of [2_000, undefined]) expect(hold(stores).refused).toBeNull();
+  expect([hold(1_000).refused?.type, hold().refused]).toEqual(['daily_bytes', null]);
+});

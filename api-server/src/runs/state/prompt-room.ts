@@ -9,10 +9,11 @@ interface HeldPrompt extends Disposable {
   refused: Failure | null;
 }
 
-/** A prompt, which its row keeps too, or the characters of a request, which nothing keeps. */
+/** A prompt, which its row keeps too, or the characters of a request, of which `stores` are kept. */
 interface Asked {
   raw: RawResponse | null;
   sends?: number;
+  stores?: number;
 }
 
 /** The prompts and requests of steps that go on, which may wait for people, or for silent servers, by the thousand. */
@@ -46,10 +47,12 @@ const COPIES = 2;
 /** `memory`: what runs hold, in which their prompts are counted, by characters. */
 export function createPromptRoom(memory: Shares, dailyBytes: DailyBytes): PromptRoom {
   return {
-    hold: (run, { raw, sends = 0 }) => {
+    hold: (run, { raw, sends = 0, stores = 0 }) => {
       const chars = raw === null ? 0 : JSON.stringify(raw).length;
       const size = COPIES * (chars + sends);
-      const refused = memory.fits(run, size) ? (refusePrompt(run, chars) ?? dailyBytes(run, chars)) : TOO_LARGE;
+      const refused = memory.fits(run, size)
+        ? (refusePrompt(run, chars) ?? dailyBytes(run, chars + stores))
+        : TOO_LARGE;
       if (refused) return { refused, [Symbol.dispose]: () => undefined };
       memory.add(run, size);
       return { refused: null, [Symbol.dispose]: () => memory.add(run, -size) };

@@ -155,6 +155,7 @@ async function attempts(deps: StepDeps, begun: Begun, { prepared, signal, ends, 
       waited: (part, ...times) => notePart(begun, part, times),
       span: begun.span,
       step: { id: begun.row.id, startedAt: begun.row.startedAt },
+      hold: (question) => deps.prompts.hold(run, { raw: null, ...question }),
       store: (writes) => deps.flush(run, writes),
     });
     const performed = await takeAnswer(deps, begun, said, signal);

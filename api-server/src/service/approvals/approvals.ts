@@ -7,8 +7,10 @@ import {
   type ApprovalList,
   closeApproval,
   closeApprovalsOf,
+  closeEarlier,
   decideApproval,
   findApproval,
+  findEnd,
   insertApproval,
   listApprovals,
   setWaitingOn,
@@ -91,7 +93,10 @@ export function createApprovals({ database, rules, announce, now, elapsed = sinc
   const tell = (approval: Approval) => listeners.forEach((listener) => listener(approval));
   const find = (id: string) => findApproval(db, id);
 
-  const look = async (approval: Approval): Promise<Approval> => (await find(approval.id).catch(() => null)) ?? approval;
+  const look = async (approval: Approval): Promise<Approval> => ({
+    ...approval,
+    ...(await findEnd(db, approval.id).catch(() => null)),
+  });
 
   const close = async (
     approval: Approval,
@@ -137,6 +142,7 @@ export function createApprovals({ database, rules, announce, now, elapsed = sinc
     },
     onClosed: (listener) => void listeners.push(listener),
     ask: (run, approval) => [
+      ...closingEarlier(run, approval),
       toWrite((tx) => insertApproval(tx, tightened(approval, rules))),
       logOf(run),
       toWrite((tx) => setWaitingOn(tx, run.id, 'human')),
@@ -178,6 +184,18 @@ export function createApprovals({ database, rules, announce, now, elapsed = sinc
       return decided;
     },
   };
+}
+
+/** By step, the backend's run that asked last: what others asked before is closed. */
+const askers = new WeakMap<ActiveRun, Map<string, string>>();
+
+/** With the first question of a backend's run: each look at what a step asks reads all of it. */
+function closingEarlier(run: ActiveRun, approval: Approval): Write[] {
+  const asker = approval.tool?.backendRunId;
+  const ofSteps = askers.get(run) ?? new Map<string, string>();
+  if (asker === undefined || ofSteps.get(approval.stepName) === asker) return [];
+  askers.set(run, ofSteps.set(approval.stepName, asker));
+  return [toWrite((tx) => closeEarlier(tx, approval, asker))];
 }
 
 /** An approval may take long, so the log of the run is stored with the request and with the decision. */

@@ -5,16 +5,13 @@ import type { ConfigSource, Message } from '../../notify/message.ts';
 import { camelCase, snakeCase } from '../../runs/state/key-case.ts';
 import type { Stage } from '../../runs/state/model.ts';
 import type { Tx } from '../db/database.ts';
+import { dialectOf } from '../db/dialect.ts';
 import { firstWithin } from '../db/first-within.ts';
 import type { ApprovalRow, Tables } from '../db/schema.ts';
 import { columns, statement } from '../db/statement.ts';
 
-/**
- * Stores a question that waits; one that a restart asks again stays as it is. Where an agent is asked anew, because its run ended with its
- * process, what that run asked is closed: nobody waits for the answer.
- */
+/** Stores a question that waits; one that a restart asks again stays as it is. */
 export async function insertApproval(tx: Tx, approval: Approval): Promise<void> {
-  if (approval.tool?.backendRunId !== undefined) await closeEarlier(tx, approval, approval.tool.backendRunId);
   const row = {
     ...snakeCase(approval),
     fields: JSON.stringify(approval.fields),
@@ -30,19 +27,23 @@ export async function insertApproval(tx: Tx, approval: Approval): Promise<void> 
     .execute();
 }
 
-async function closeEarlier(tx: Tx, { runId, stepName, requestedAt }: Approval, backendRunId: string): Promise<void> {
-  const waiting = await tx.db
-    .selectFrom('approvals')
-    .select(['id', 'tool'])
+/**
+ * Where an agent is asked anew, because its run ended with its process, closes what that run asked: nobody waits for the answer. This reads
+ * all that the step asks.
+ */
+export async function closeEarlier(
+  tx: Tx,
+  { runId, stepName, requestedAt }: Approval,
+  backendRunId: string,
+): Promise<void> {
+  await tx.db
+    .updateTable('approvals')
+    .set({ status: 'cancelled', decided_at: requestedAt })
     .where('run_id', '=', runId)
     .where('step_name', '=', stepName)
     .where('status', '=', 'pending')
+    .where(dialectOf(tx.db).fieldOf('tool', 'backend_run_id'), '<>', backendRunId)
     .execute();
-  for (const { id, tool } of waiting) {
-    const asker = tool === null ? undefined : (JSON.parse(tool) as ToolRow).backend_run_id;
-    if (asker !== undefined && asker !== backendRunId)
-      await closeApproval(tx, id, { status: 'cancelled', at: requestedAt });
-  }
 }
 
 type ToolRow = Omit<ToolCall, 'inputSha256' | 'backendRunId'> & { input_sha256?: string; backend_run_id?: string };
@@ -167,6 +168,23 @@ export async function findApproval(db: Kysely<Tables>, id: string): Promise<Appr
   return row ? toApproval(row) : null;
 }
 
+/** How a question stands, without its texts, which may be large; null for an unknown one. */
+export async function findEnd(db: Kysely<Tables>, id: string): Promise<End | null> {
+  const row = await db.selectFrom('approvals').select(END_COLUMNS).where('id', '=', id).executeTakeFirst();
+  return row ? toEnd(row) : null;
+}
+
+const END_COLUMNS = ['status', 'decided_at', 'decided_by', 'comment', 'answers'] as const;
+type End = Pick<Approval, 'status' | 'decidedAt' | 'decidedBy' | 'comment' | 'answers'>;
+
+const toEnd = (row: Pick<ApprovalRow, (typeof END_COLUMNS)[number]>): End => ({
+  status: row.status as ApprovalStatus,
+  decidedAt: row.decided_at,
+  decidedBy: row.decided_by,
+  comment: row.comment,
+  answers: row.answers === null ? null : (JSON.parse(row.answers) as FieldValues),
+});
+
 /** Those of them that are stored, by id. */
 export async function findApprovals(db: Kysely<Tables>, ids: readonly string[]): Promise<Map<string, Approval>> {
   if (ids.length === 0) return new Map();
@@ -235,8 +253,7 @@ const toApproval = (row: ApprovalRow): Approval => ({
   stage: row.stage as Stage,
   fields: JSON.parse(row.fields) as HumanField[],
   tool: row.tool === null ? null : toTool(JSON.parse(row.tool) as ToolRow),
-  status: row.status as ApprovalStatus,
-  answers: row.answers === null ? null : (JSON.parse(row.answers) as FieldValues),
+  ...toEnd(row),
   notTheStarter: row.not_the_starter === 1,
   votes: row.votes === null ? [] : (JSON.parse(row.votes) as Vote[]),
 });
