@@ -28,11 +28,13 @@ export async function askForTool(
   const { ctx, signal, attempt, turn } = asking;
   const { store } = attempt;
   const { run, name } = ctx;
-  const id = questionId(run.id, name, request);
+  // Of a large input it takes long.
+  const hash = inputSha256(request.input);
+  const id = questionId(ctx, request, hash);
   // Where the database is away, the question is stored once it is back, and what is stored of it is read then.
   const known = await approvals.find(id).catch(() => null);
   if (known && known.status !== 'pending') return decisionOf(known);
-  const approval = known ?? questionOf(id, asking, request);
+  const approval = known ?? questionOf({ id, hash }, asking, request);
   using held = attempt.hold(sizeOf(approval));
   if (!known && held.refused) return notAsked(approval, held.refused);
   const fields = { step_name: name, approval_id: id, server: request.server, tool: request.tool };
@@ -68,20 +70,24 @@ const notAsked = ({ tool }: Approval, { message }: Failure): ToolDecision => ({
 });
 
 /** A UUID that is made of all that makes the question. Models number their calls, and a number may come twice. */
-const questionId = (runId: string, stepName: string, request: ToolRequest): string => {
-  const { backendRunId, callId, agent, server, tool, input } = request;
-  const parts = [runId, stepName, backendRunId, callId, agent, server, tool, inputSha256(input)];
-  return derivedId(runId, JSON.stringify(parts));
+const questionId = ({ run, name }: StepContext, request: ToolRequest, hash: string): string => {
+  const { backendRunId, callId, agent, server, tool } = request;
+  const parts = [run.id, name, backendRunId, callId, agent, server, tool, hash];
+  return derivedId(run.id, JSON.stringify(parts));
 };
 
-function questionOf(id: string, { ctx, deadline, now }: Asking, request: ToolRequest): Approval {
+function questionOf(
+  { id, hash }: { id: string; hash: string },
+  { ctx, deadline, now }: Asking,
+  request: ToolRequest,
+): Approval {
   const { agent, server, tool, input, reason, backendRunId } = request;
   return pendingApproval(ctx, {
     id,
     kind: 'tool',
     question: `May ${agent} call ${callText(request)}${reason === null ? '' : `\n${reason}`}`,
     fields: [],
-    tool: { agent, server, tool, input, inputSha256: inputSha256(input), reason, backendRunId },
+    tool: { agent, server, tool, input, inputSha256: hash, reason, backendRunId },
     requestedAt: now,
     expiresAt: deadline,
   });
