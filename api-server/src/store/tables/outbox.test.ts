@@ -191,6 +191,17 @@ test('rows go after their time, which is longer for what did not arrive', async 
   expect((await rows()).map(({ id }) => id)).toEqual(['a']);
 });
 
+test('a reminder that was stopped stays as long as its run, which may be opened again', async () => {
+  await store(one('a', { event: 'remind', createdAt: AT - 1 }), one('b', { event: 'remind', createdAt: AT - 1 }));
+  await database.write(
+    async (tx) =>
+      void (await tx.db.updateTable('notifications').set({ status: 'dismissed' }).where('id', '=', 'a').execute()),
+  );
+  await outbox.settle(settlement({ id: 'b' }));
+  expect(await outbox.prune({ done: AT, undelivered: AT })).toEqual({ done: 1, undelivered: 0 });
+  expect((await rows()).map(({ id }) => id)).toEqual(['a']);
+});
+
 test('the definition is the one the run began with', async () => {
   await endedRun('r1');
   expect(await outbox.definitionOf('r1')).toEqual({ name: 'checkout' });

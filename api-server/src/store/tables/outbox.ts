@@ -217,16 +217,16 @@ const PRUNE_ROWS = 1_000;
 
 const pruneRows = (...statuses: NotificationStatus[]) =>
   statement<{ before: number }>((db, slot) =>
-    db
-      .deleteFrom('notifications')
-      .where('id', 'in', (old) =>
-        old
-          .selectFrom('notifications')
-          .select('id')
-          .where('created_at', '<', slot.before)
-          .where('status', 'in', statuses)
-          .limit(PRUNE_ROWS),
-      ),
+    db.deleteFrom('notifications').where('id', 'in', (old) =>
+      old
+        .selectFrom('notifications')
+        .select('id')
+        .where('created_at', '<', slot.before)
+        .where('status', 'in', statuses)
+        // Goes on where somebody opens its run again.
+        .where((row) => row.or([row('event', '<>', 'remind'), row('status', '<>', 'dismissed')]))
+        .limit(PRUNE_ROWS),
+    ),
   );
 const pruneDone = pruneRows('sent', 'forwarded', 'dismissed');
 const pruneUndelivered = pruneRows('pending', 'failed');
