@@ -76,14 +76,22 @@ export function hearsButtons(block: NotificationsBlock): (channel: string, confi
     slack: new Set(slackApps(block).flatMap(({ channels }) => [...channels])),
     telegram: new Set(telegramBots(block).flatMap(({ chats }) => [...chats])),
   };
-  return (channel, { bot_token: token, channel: room, chat_id: chat }) => {
+  return (channel, own) => {
     const chats = heard[channel];
-    if (chats === undefined || chats.size === 0 || token !== undefined) return false;
-    const own = block[channel as 'slack' | 'telegram'];
-    const goesTo = (channel === 'slack' ? room : undefined) ?? chat ?? roomOf(own);
-    return goesTo !== undefined && chats.has(String(goesTo));
+    if (chats === undefined || chats.size === 0 || own.bot_token !== undefined) return false;
+    const goesTo = roomOf(block, channel, own);
+    return goesTo !== null && chats.has(goesTo);
   };
 }
 
-const roomOf = (own: { channel?: string | undefined; chat_id?: string | undefined } | undefined) =>
-  own?.channel ?? own?.chat_id;
+/** The chat that a message with this config is addressed to; null where it has none. */
+export function roomOf(
+  block: NotificationsBlock,
+  channel: string,
+  { channel: room, chat_id: chat }: OwnConfig,
+): string | null {
+  const set: { channel?: string | undefined; chat_id?: string | undefined } | undefined =
+    block[channel as 'slack' | 'telegram'];
+  const goesTo = (channel === 'slack' ? room : undefined) ?? chat ?? set?.channel ?? set?.chat_id;
+  return goesTo === undefined ? null : String(goesTo);
+}

@@ -105,6 +105,8 @@ const decisionButtons = (id: string): Message['buttons'] =>
 interface Sent {
   ofApproval(id: string): SentMessage[];
   ofRun(id: string): SentMessage[];
+  /** The chat to which messages are on their way; the configured ones where absent. */
+  room?: string | null;
 }
 
 function begin(
@@ -123,6 +125,8 @@ function begin(
     decide: approvals.decide,
     attend: attendBy({ escalations, rules, teamOf: async () => 'payments' }),
     messages: { ofApproval: async (id) => offered.ofApproval(id), ofRun: async (id) => offered.ofRun(id) },
+    roomOf: async ({ channel }) =>
+      offered.room === undefined ? (channel === 'slack' ? `#${SLACK_CHANNEL.name}` : String(CHAT)) : offered.room,
     onOutcome: (listener) => {
       approvals.onClosed((approval) => listener(outcomeOfApproval(approval, async () => messages)));
       escalations.onChanged((changed) => listener(outcomeOfRun(changed, async () => messages)));
@@ -244,6 +248,14 @@ test.each([
     telegram.calls.length = 0;
   }
   expect([await status(), await attention(), await auditRows()]).toEqual(['pending', ['open', null, null], []]);
+});
+
+test.each([['-5'], [null]])('a button of a message that is on its way to %s is heard nowhere else', async (room) => {
+  await ask();
+  begin([], ANYBODY, { ofApproval: everyButton, ofRun: everyButton, room });
+  telegram.press(`approve:${ID}`);
+  await soon(() => answersOf('answerCallbackQuery').at(-1)?.['text']).toContain('not offered here');
+  expect([await status(), await auditRows()]).toEqual(['pending', []]);
 });
 
 test.each([

@@ -13,6 +13,7 @@ function chats(settings: object) {
     decide: never,
     attend: never,
     messages: { ofApproval: never, ofRun: never },
+    roomOf: never,
     onOutcome: (listener) => void listeners.push(listener),
     delay: () => Promise.resolve(),
     warn: () => undefined,

@@ -10,7 +10,12 @@ const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${te
 /** A question that is closed has no buttons any more. */
 export function outcomeOfApproval(approval: Approval, messages: Messages): Outcome {
   const said = approval.comment === null ? '' : `: ${approval.comment}`;
-  return { runId: approval.runId, messages, sentence: `${capital(tooLate(approval).replace(/^already /, ''))}${said}`, buttons: [] };
+  return {
+    runId: approval.runId,
+    messages,
+    sentence: `${capital(tooLate(approval).replace(/^already /, ''))}${said}`,
+    buttons: [],
+  };
 }
 
 interface Changed {

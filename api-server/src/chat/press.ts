@@ -14,6 +14,8 @@ export interface Pressing {
   attend: Attend;
   /** Our messages about a question or a run. */
   messages: { ofApproval: MessagesOf; ofRun: MessagesOf };
+  /** The chat that the service's bot is to send a message to; null where it will not. */
+  roomOf(message: SentMessage): Promise<string | null>;
 }
 
 type MessagesOf = (id: string) => Promise<readonly SentMessage[]>;
@@ -33,26 +35,37 @@ const VALUE = /^([a-z_]{1,20}):([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 const USER = /^[A-Za-z0-9]{1,64}$/;
 
 /** The result of a button press, in a sentence for its user. Repeated, foreign and stale presses change nothing. */
-export async function press({ decide, attend, messages }: Pressing, pressed: Press): Promise<string> {
+export async function press({ decide, attend, messages, roomOf }: Pressing, pressed: Press): Promise<string> {
   const { platform, user, value } = pressed;
   const [, word = '', id] = VALUE.exec(value) ?? [];
   const by: Decider = { name: `${platform}:${user}`, kind: 'chat', role: null, requestId: null };
   if (id === undefined || !USER.test(user) || !(isAttention(word) || isDecision(word))) return UNKNOWN;
   const about = await (isDecision(word) ? messages.ofApproval(id) : messages.ofRun(id));
-  if (!about.some((message) => hasButton(message, pressed))) return NOT_HERE;
+  if (!(await isOffered(about, pressed, roomOf))) return NOT_HERE;
   if (isAttention(word)) return attend(id, { press: word, by });
   const verdict: Verdict = { decision: word, fields: {}, comment: null };
   return sentenceOf(await decide(id, { verdict, by }));
 }
 
-/**
- * Some clients send buttons of their own making, also for a question that the message does not show whole. Where a message went is known
- * once it is there, but for those of an author's own bot, which is not heard.
- */
-const hasButton = ({ channel, status, receipt, message }: SentMessage, { platform, rooms, value }: Press): boolean =>
-  channel === platform &&
-  message.buttons.some((button) => button.value === value) &&
-  (receipt === null ? status !== 'sent' : rooms.includes(receipt['channel'] ?? receipt['chat_id'] ?? ''));
+/** Some clients send buttons of their own making, also for a question that the message does not show whole. */
+async function isOffered(
+  about: readonly SentMessage[],
+  { platform, rooms, value }: Press,
+  roomOf: Pressing['roomOf'],
+): Promise<boolean> {
+  const offering = about.filter(
+    ({ channel, message }) => channel === platform && message.buttons.some((button) => button.value === value),
+  );
+  for (const sent of offering) if (rooms.includes((await roomWhere(sent, roomOf)) ?? '')) return true;
+  return false;
+}
+
+/** Where a message is, which its receipt says but for those of an author's own bot, or on its way to. */
+const roomWhere = async (sent: SentMessage, roomOf: Pressing['roomOf']) => {
+  const { receipt, status } = sent;
+  if (receipt === null) return status === 'sent' ? null : roomOf(sent);
+  return receipt['channel'] ?? receipt['chat_id'];
+};
 
 const NOT_HERE = 'This button is not offered here; act on the page of the run.';
 const UNKNOWN = 'This button is not known here.';

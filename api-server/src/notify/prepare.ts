@@ -37,9 +37,10 @@ export async function prepare(
   return (channels[channel] as Channel<unknown>).prepare({ operator, own, byOperator });
 }
 
-async function ownConfig(
-  { settings, regressions, env, definitionOf }: PrepareDeps,
-  { source, runId, message }: Notification,
+/** What a message itself says about its channel, by whichever hand wrote it. */
+export async function ownConfig(
+  { settings, regressions, env, definitionOf }: Omit<PrepareDeps, 'receiversOf'>,
+  { source, runId, message }: Pick<Notification, 'source' | 'runId' | 'message'>,
 ): Promise<Own> {
   switch (source.from) {
     case 'operator':
