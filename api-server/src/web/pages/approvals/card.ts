@@ -5,7 +5,7 @@ import { actionWords } from '../runs/result/view.ts';
 import { plural, runTitle, trustBar } from '../runs/row.ts';
 import { severityTone, type StatusLook } from '../status.ts';
 import type { RunLine } from '../../../service/views/run.ts';
-import { type ApprovalField, type ApprovalLine, readableJson, readableText } from '../../../service/views/approval.ts';
+import { type ApprovalField, type ApprovalLine, indentedJson, readableText } from '../../../service/views/approval.ts';
 
 export interface CardInput {
   now: number;
@@ -41,7 +41,8 @@ export function approvalCard(approval: ApprovalLine, input: CardInput) {
     team: approval.team,
     testing: approval.stage === 'testing',
     href: paths.run(approval.run_id, { step: approval.step_name }),
-    question: readableText(approval.question.trim()),
+    page: paths.approval(approval.id),
+    question: approval.tool === null ? readableText(approval.question.trim()) : '',
     short: shortOf(approval),
     about: aboutOf(approval, input.run),
     who: whoOf(approval),
@@ -108,10 +109,7 @@ function rulesOf({ required, approved_by: approvedBy, not_the_starter: notTheSta
 
 /** The question in one line, to distinguish several of one step. */
 function shortOf({ tool, question }: ApprovalLine): string {
-  const line =
-    readableText(question)
-      .split('\n')
-      .find((one) => one.trim() !== '') ?? '';
+  const [line = ''] = readableText(question.trimStart().slice(0, 1_000)).split('\n', 1);
   const text = tool === null ? line.trim() : `${tool.agent} wants to call ${tool.server}/${tool.tool}`;
   return text.length > 160 ? `${text.slice(0, 159)}…` : text;
 }
@@ -127,7 +125,7 @@ const toolView = ({ agent, server, tool, input, input_sha256, reason }: NonNulla
   name: `${server}/${tool}`,
   reason,
   // Never shortened: the decision covers the whole input.
-  input: readableJson(input, 2),
+  input: indentedJson(input),
   sha256: input_sha256,
 });
 
