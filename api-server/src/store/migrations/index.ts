@@ -31,6 +31,7 @@ import { judgedSteps } from './0029-judged-steps.ts';
 import { weeklySums } from './0030-weekly-sums.ts';
 import { teamlessRuns } from './0031-teamless-runs.ts';
 import { attentionByTeam } from './0032-attention-by-team.ts';
+import { approvalsByExpiry } from './0033-approvals-by-expiry.ts';
 
 export interface Migration {
   /** Sorts in the order of application and is never changed once released. */
@@ -79,4 +80,5 @@ export const migrations: readonly Migration[] = [
   { id: '0030-weekly-sums', up: weeklySums },
   { id: '0031-teamless-runs', up: teamlessRuns },
   { id: '0032-attention-by-team', up: attentionByTeam },
+  { id: '0033-approvals-by-expiry', up: approvalsByExpiry },
 ];

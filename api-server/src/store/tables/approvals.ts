@@ -205,7 +205,7 @@ export interface ApprovalList {
 /** Bytes of the texts of a list: questions and inputs are written by agents, and a page holds 200 of them. */
 const MOST_LISTED_BYTES = 4 * 1024 * 1024;
 
-/** Those that wait first, then the newest; fewer than `limit` where their texts have no room, and at least one. */
+/** Those that wait first, the next one to expire before all, then the newest; fewer than `limit` where their texts have no room, and at least one. */
 export async function listApprovals(
   db: Kysely<Tables>,
   filter: ApprovalFilter,
@@ -229,8 +229,8 @@ export async function listApprovals(
       ? []
       : of(waiting)
           .select(['id', bytesOfTexts.as('bytes')])
-          .orderBy('requested_at', 'desc')
-          .orderBy('id', 'desc')
+          .orderBy(waiting ? 'expires_at' : 'requested_at', waiting ? 'asc' : 'desc')
+          .orderBy('id', waiting ? 'asc' : 'desc')
           .limit(limit)
           .offset(offset)
           .execute();
@@ -241,6 +241,16 @@ export async function listApprovals(
   const ids = firstWithin([...first, ...rest], ({ bytes }) => Number(bytes), room).map(({ id }) => id);
   const found = await findApprovals(db, ids);
   return { approvals: ids.flatMap((id) => found.get(id) ?? []), total: pending + ended };
+}
+
+/** How many wait for a decision. */
+export async function countWaiting(db: Kysely<Tables>): Promise<number> {
+  const { n } = await db
+    .selectFrom('approvals')
+    .where('status', '=', 'pending')
+    .select(({ fn }) => fn.countAll<number | string>().as('n'))
+    .executeTakeFirstOrThrow();
+  return Number(n);
 }
 
 const bytesOfTexts = sql<

@@ -36,7 +36,11 @@ export const TOOLS: readonly ToolEntry[] = [
     description:
       'Starts a pipeline by hand with a summary, severity and labels. It costs money and may act on systems.',
   },
-  { name: 'list_approvals', operation: 'listApprovals', description: 'Approvals: pending ones first.' },
+  {
+    name: 'list_approvals',
+    operation: 'listApprovals',
+    description: 'Approvals: pending ones first, of these the next one to expire.',
+  },
   {
     name: 'decide_approval',
     operation: 'decideApproval',

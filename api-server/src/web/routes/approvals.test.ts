@@ -155,8 +155,10 @@ test('an unknown approval is 404, an expired one 409', async () => {
   expect(await auditRows(id)).toEqual([]);
 });
 
-test('the list begins with what waits, takes a status, and pages across both halves', async () => {
-  const waiting = await ask();
+test('the list begins with what waits and expires first, takes a status, and pages across both halves', async () => {
+  const waiting = await ask({ expiresAt: 1 });
+  next++;
+  await ask();
   next++;
   const decided = await ask();
   await decide(decided, { decision: 'reject' });

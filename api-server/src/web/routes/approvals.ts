@@ -13,7 +13,7 @@ export const approvalRoutes = ({ approvals }: Pick<Services, 'approvals'>): Rout
     role: 'viewer',
     id: 'listApprovals',
     tag: 'approvals',
-    summary: 'List approvals: pending ones first, then the newest',
+    summary: 'List approvals: pending ones first, of these the next one to expire, then the newest',
     query: ApprovalsQuery,
     answers: { 200: ApprovalsPage },
     handler: ({ query }) => approvals.list(query),

@@ -13,6 +13,7 @@ import { sumRuns } from '../../aggregates/run-sums.ts';
 import { packDays } from '../../aggregates/uses/pack-days.ts';
 import { stepFacts } from '../../aggregates/step-facts.ts';
 import { storedRunsIn } from '../../aggregates/evidence/stored-runs.ts';
+import { countWaiting, listApprovals } from '../approvals.ts';
 import { readEvents } from '../bodies/run-bodies.ts';
 import { anyMark } from '../feedback.ts';
 import { listDeliveries } from '../deliveries.ts';
@@ -93,6 +94,9 @@ async function fill(db: Kysely<Tables>): Promise<void> {
     ${numbers} SELECT 'message-' || n, 'run-' || n, 'pipeline-1', 'production', 'fail', 'slack', '{}', '{}', 'sent', 1, n * 200000, n * 200000 FROM numbers`.execute(
     db,
   );
+  await sql`INSERT INTO approvals (id, run_id, step_name, kind, pipeline_name, stage, question, fields, status, requested_at, expires_at)
+    ${numbers} SELECT 'approval-' || n, 'run-' || n, 'ask', 'step', 'pipeline-1', 'production', 'Restart?', '[]',
+      CASE WHEN n % 2 = 0 THEN 'pending' ELSE 'approved' END, n * 200000, n * 200000 + 60000 FROM numbers`.execute(db);
   for (const seq of [1, 5, 9])
     await sql`INSERT INTO run_events (run_id, first_seq, events) ${numbers} SELECT 'run-' || n, ${sql.lit(seq)}, '[{"seq":' || ${sql.lit(`${seq}`)} || '}]' FROM numbers`.execute(
       db,
@@ -126,7 +130,7 @@ async function plansOf(
 }
 
 /** Tables that grow with the history. */
-const LARGE = 'runs|step_executions|judged_steps|run_events|run_bodies|deliveries|notifications';
+const LARGE = 'runs|step_executions|judged_steps|run_events|run_bodies|deliveries|notifications|approvals';
 // Who looks through an index of the few failed messages, or of the runs without a team, reads no more than those.
 const SCAN = new RegExp(
   `SCAN (${LARGE})\\b(?! USING INDEX (?:notifications_failed|runs_without_team)\\b)|Seq Scan on (${LARGE}|run_search)\\b`,
@@ -177,6 +181,7 @@ test.each<[string, (db: Kysely<Tables>) => Promise<unknown>]>([
   ['the newest deliveries', (db) => listDeliveries(db, {}, 51)],
   ['deliveries that were refused', (db) => listDeliveries(db, { outcome: ['at_capacity'] }, 51)],
   ['messages that were given up', (db) => listNotifications(db, { status: 'failed' }, 51)],
+  ['how many approvals wait', (db) => countWaiting(db)],
   ['a run', (db) => runDetail(db, ID, { raw: true })],
   ['the events of a run', (db) => readEvents(db, ID, 0)],
   ['the last run of pipelines', (db) => lastRuns(db, ['pipeline-1', 'pipeline-2'])],
@@ -196,6 +201,13 @@ test.each<[string, (db: Kysely<Tables>) => Promise<unknown>]>([
   ['the newest judged executions of a bucket', (db) => bucketSamples(db, 'look-1-3', { bucket: BUCKET, limit: 10 })],
   ['figures of a step', (db) => stepFacts(db, { ...WEEKS, step: 'look-1-3' })],
 ])('%s reads what it shows and no large table', async (_, ask) => expect(scansIn(await plansOf(ask))).toEqual([]));
+
+test('the approvals that expire first are read in that order', async () => {
+  const plans = await plansOf((db) => listApprovals(db, { status: 'pending' }, page));
+  const [sizes] = plans.filter(({ query }) => query.sql.includes('order by "expires_at"'));
+  expect(sizes?.plan.join('\n')).toContain('approvals_by_expiry');
+  expect(sizes?.plan.join('\n')).not.toMatch(/TEMP B-TREE|Sort/);
+});
 
 test('a plan that reads a whole table is noticed', async () => {
   const all = (db: Kysely<Tables>) => db.selectFrom('runs').select('id').where('summary', 'like', '%x%').execute();
