@@ -72,7 +72,7 @@ export interface ServiceParts
     StatusDeps,
     ClusterDeps {
   database: Database;
-  approvals: Pick<Approvals, 'list' | 'find' | 'decide' | 'rules'>;
+  approvals: Pick<Approvals, 'list' | 'countWaiting' | 'find' | 'decide' | 'rules'>;
   escalations: Escalations;
   listSchedules: SchedulesDeps['listSchedules'];
   regressing: Pick<RegressionsDeps, 'regressions' | 'regressionAlert' | 'sendSoon' | 'publicUrl' | 'log'>;

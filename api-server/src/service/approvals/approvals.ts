@@ -8,6 +8,7 @@ import {
   closeApproval,
   closeApprovalsOf,
   closeEarlier,
+  countWaiting,
   decideApproval,
   findApproval,
   findEnd,
@@ -71,6 +72,8 @@ export interface Approvals {
   find(id: string): Promise<Approval | null>;
   rules: ApproverRules;
   list(filter: ApprovalFilter, page: { limit: number; offset: number }): Promise<ApprovalList>;
+  /** How many wait, in all processes. */
+  countWaiting(): Promise<number>;
   pendingByTeam(): Map<string, number>;
   /** Receives the message of another replica that an approval was decided: `approval ID`. */
   heard(word: string): void;
@@ -136,6 +139,7 @@ export function createApprovals({ database, rules, announce, now, elapsed = sinc
       const { approvals, total } = await listApprovals(db, filter, page);
       return { approvals: approvals.map((approval) => underRules(approval, rules)), total };
     },
+    countWaiting: () => countWaiting(db),
     pendingByTeam: waiters.pendingByTeam,
     heard: (word) => {
       if (word.startsWith(WORD)) waiters.wake(word.slice(WORD.length));

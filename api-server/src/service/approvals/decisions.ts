@@ -32,8 +32,10 @@ export const Decision = component(
 
 /** Approvals and their decisions (Orchestration 3, 5); the first decision is final. */
 export interface Decisions {
-  /** Pending approvals first, then the newest. */
+  /** Pending approvals first, the next one to expire before all, then the newest. */
   list(query: ApprovalsQuery): Promise<ApprovalsPage>;
+  /** How many are pending. */
+  countWaiting(): Promise<number>;
   /** Throws `not_found`. */
   get(id: string): Promise<ApprovalLine>;
   /** Throws `not_found`, `forbidden` for who may not decide so, `conflict` where it is already closed, `validation` with `errors` for the fields. */
@@ -42,10 +44,12 @@ export interface Decisions {
 
 export const createDecisions = ({
   list,
+  countWaiting,
   find,
   decide,
   rules,
-}: Pick<Approvals, 'list' | 'find' | 'decide' | 'rules'>): Decisions => ({
+}: Pick<Approvals, 'list' | 'countWaiting' | 'find' | 'decide' | 'rules'>): Decisions => ({
+  countWaiting,
   list: async ({ limit, offset, ...filter }) => {
     const { approvals, total } = await list(filter, { limit, offset });
     return {

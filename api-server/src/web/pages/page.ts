@@ -113,11 +113,8 @@ const NOTHING: Waiting = { approvals: 0, runs: 0 };
 
 /** What waits for people; a page is shown without it where it cannot be read. */
 async function waitingIn({ approvals, escalations }: PageDeps): Promise<Waiting> {
-  const [pending, open] = await Promise.all([
-    approvals.list({ status: 'pending', limit: 1, offset: 0 }),
-    escalations.open(),
-  ]);
-  return { approvals: pending.total, runs: open };
+  const [pending, open] = await Promise.all([approvals.countWaiting(), escalations.open()]);
+  return { approvals: pending, runs: open };
 }
 
 const rail = (nav: PageOptions['nav'], waiting: Waiting) =>
