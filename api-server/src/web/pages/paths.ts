@@ -39,7 +39,7 @@ export const paths = {
   deliveries: (query: Query = {}) => withQuery('/ui/deliveries', query),
   delivery: (id: number) => `/ui/deliveries/${id}`,
   redeliver: (id: number) => `/ui/deliveries/${id}/redeliver`,
-  approvals: () => '/ui/approvals',
+  approvals: (query: Query = {}) => withQuery('/ui/approvals', query),
   approval: (id: string) => `/ui/approvals/${segment(id)}`,
   pipelines: (query: Query = {}) => withQuery('/ui/pipelines', query),
   pipeline: (name: string) => `/ui/pipelines/${segment(name)}`,

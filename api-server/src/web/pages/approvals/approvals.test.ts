@@ -264,7 +264,7 @@ test('a decision that is not theirs is answered with the reason', async () => {
   expect(answer.body).toContain('Ada started the run; another person has to approve.');
 });
 
-test('questions that are too long for the page hide no other, and are decided where their run is shown', async () => {
+test('questions that are too long for the page hide no other, and are decided on pages of their own', async () => {
   const long = Array.from({ length: 20 }, (_, at) =>
     approval({ id: `long${at}`, question: `Restart ${at}? ${'x'.repeat(250_000)}`, expires_at: iso(NOW + at) }),
   );
@@ -274,6 +274,86 @@ test('questions that are too long for the page hide no other, and are decided wh
   const page = await get('/ui/approvals');
   expect(page).toContain('21 questions wait');
   expect(page).toContain('<p class="question">Drain db-1?</p>');
-  expect(page.match(/Open the run<\/a> to read this one and decide/g)).toHaveLength(20);
+  expect(page.match(/href="\/ui\/approvals\/long\d+">Open this one<\/a> to read it and decide/g)).toHaveLength(20);
   expect(page.length).toBeLessThan(200_000);
+  const alone = await get('/ui/approvals/long7');
+  expect(alone).toContain(`Restart 7? ${'x'.repeat(250_000)}</p>`);
+  expect(alone).toContain('action="/ui/approvals/long7"');
+});
+
+const nested = (value: unknown, levels: number): unknown => (levels === 0 ? value : nested([value], levels - 1));
+/** 42 KB, of which indentation would make 2.5 MB. */
+const DEEP = nested(Array(21_000).fill(1), 58);
+const call = (id: string, input: unknown) =>
+  approval({
+    id,
+    kind: 'tool',
+    step_name: 'triage',
+    tool: { agent: 'a', server: 's', tool: 't', input, input_sha256: 'x', reason: null },
+  });
+
+test.each(['/ui/approvals', '/ui/runs/r1?step=triage', '/ui/runs/r1?step=triage&tab=tools'])(
+  '%s with 64 deep inputs is small, shows what has room whole, and leads to each of the others',
+  async (url) => {
+    const calls = Array.from({ length: 64 }, (_, at) => call(`call${at}`, DEEP));
+    const { get } = await pagesWith({ approvals: calls, details: [runDetail({ id: 'r1', status: 'running' })] });
+    const page = await get(url);
+    expect(page.length).toBeLessThan(350_000);
+    expect(page.match(/action="\/ui\/approvals\/call\d+"/g)).toHaveLength(2);
+    expect(page.split(JSON.stringify(DEEP))).toHaveLength(3);
+    expect(page.match(/href="\/ui\/approvals\/call\d+">Open this one/g)).toHaveLength(
+      url === '/ui/approvals' ? 48 : 62,
+    );
+    expect(await get('/ui/approvals/call63')).toContain(JSON.stringify(DEEP));
+  },
+);
+
+test('inputs that grow past the room are tried five times, not all', async () => {
+  const input = 'a"b'.repeat(12_000);
+  let read = 0;
+  const counted = { toJSON: () => ((read += 1), input) };
+  const { get } = await pagesWith({ approvals: Array.from({ length: 40 }, (_, at) => call(`call${at}`, counted)) });
+  const page = await get('/ui/approvals');
+  expect(page).not.toContain('action="/ui/approvals/call');
+  expect(read).toBeLessThan(5 * 4);
+});
+
+test('those that expire first are on the first page, whoever asked last, and all others on the next ones', async () => {
+  const many = Array.from({ length: 60 }, (_, at) =>
+    approval({ id: `new${at}`, expires_at: iso(NOW + 86_400_000 + at), requested_at: iso(NOW) }),
+  );
+  const urgent = approval({ id: 'urgent', expires_at: iso(NOW + 1000), requested_at: iso(NOW - 9000) });
+  const { get } = await pagesWith({ approvals: [...many, urgent] });
+  const idsOn = (page: string) => [...page.matchAll(/id="ask-(\w+)"/g)].map(([, id]) => id);
+  const first = await get('/ui/approvals');
+  expect(idsOn(first).slice(0, 2)).toEqual(['urgent', 'new0']);
+  expect(first).toContain('href="/ui/approvals?page&#x3D;2"');
+  expect(first).toContain('1–50 of 61');
+  const second = await get('/ui/approvals?page=2');
+  expect(new Set([...idsOn(first), ...idsOn(second)]).size).toBe(61);
+  expect(second).toContain('51–61 of 61');
+});
+
+test('every page counts those that wait and reads none of them', async () => {
+  const { deps, get } = await pagesWith({ approvals: [approval()] });
+  deps.approvals.list = () => expect.unreachable('read');
+  expect(await get('/ui/pipelines')).toContain('<title>(1) Pipelines');
+});
+
+test('the page of one approval shows what was asked and decided; of an unknown one it leads on', async () => {
+  const ended = approval({ status: 'approved', decided_by: 'grace', decided_at: iso(NOW), answers: { replicas: 4 } });
+  const { get } = await pagesWith({ approvals: [ended] });
+  const page = await get(`/ui/approvals/${ended.id}`);
+  expect(page).toContain('Restart the checkout?');
+  expect(page).toContain('approved by grace');
+  expect(page).not.toContain('data-decision-form');
+  expect(await get('/ui/approvals/nothing')).toContain('There is no such approval');
+});
+
+test('a run with more questions than are read says where the others wait', async () => {
+  const asked = Array.from({ length: 201 }, (_, at) => approval({ id: `q${at}`, step_name: 'triage' }));
+  const site = await pagesWith({ approvals: asked, details: [runDetail({ id: 'r1', status: 'running' })] });
+  expect(await site.get('/ui/runs/r1')).toContain('More questions of this run wait');
+  const one = await pagesWith({ approvals: asked.slice(1), details: [runDetail({ id: 'r1', status: 'running' })] });
+  expect(await one.get('/ui/runs/r1')).not.toContain('More questions of this run wait');
 });

@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '@signalbox/crds';
-import { charsOf } from '../fit-model.ts';
+import { count } from '../format.ts';
+import { pageOf, pager } from '../list-filters.ts';
 import { operatorOf } from '../operator.ts';
 import { mayOperate, type PageContext, sendPage, sendProblem } from '../page.ts';
 import { unlessUnknown } from '../problems.ts';
@@ -9,6 +11,7 @@ import type { ApprovalLine } from '../../../service/views/approval.ts';
 import type { RunLine } from '../../../service/views/run.ts';
 import { approvalCard } from './card.ts';
 import { readDecision } from './form.ts';
+import { createRoom, leanOf } from './room.ts';
 
 const NO_APPROVAL = {
   status: 404,
@@ -22,31 +25,32 @@ const WAITING_SHOWN = 50;
 const ENDED_SHOWN = 50;
 const idOf = (request: FastifyRequest): string => (request.params as { id: string }).id;
 
-/** `/ui/approvals`, and the form that decides one (Orchestration 5). */
+/** `/ui/approvals`, the page of one, and the form that decides it (Orchestration 5). */
 export function registerApprovals(app: FastifyInstance, context: PageContext): void {
   const { deps } = context;
 
   app.get('/ui/approvals', async (request, reply) => {
-    const waiting = await readWaiting(context);
+    const page = pageOf((request.query as Record<string, unknown>)['page']);
+    const { cards, total } = await readWaiting(context, request, page);
     // Those that wait come first.
-    const { approvals: ended } = await deps.approvals.list({ limit: ENDED_SHOWN, offset: waiting.total });
-    const runs = await runsOf(context, waiting.approvals);
+    const ofEnded = { limit: ENDED_SHOWN, offset: total };
+    const { approvals: ended } =
+      page === 1 || cards.length === 0 ? await deps.approvals.list(ofEnded) : { approvals: [] };
     const card = cardFor(context, request);
-    const [only] = waiting.approvals.length === 1 ? waiting.approvals : [];
     const model = {
-      total: waiting.total,
-      many: waiting.total !== 1,
-      more: Math.max(0, waiting.total - waiting.approvals.length),
-      // The next one to expire first.
-      waiting: withRoom(
-        waiting.approvals
-          .toSorted((a, b) => a.expires_at.localeCompare(b.expires_at))
-          .map((one) => ({ ...card(one, { run: runs.get(one.run_id) }), open: one === only, long: one.long })),
-      ),
-      ended: ended.map((one) => card(one)),
-      refused: false,
+      total,
+      many: total !== 1,
+      waiting: cards.map((one) => ({ ...one, open: total === 1 })),
+      pager: pagerOf(page, cards.length, total),
+      ended: ended.map((one) => card(leanOf(one))),
     };
     return sendPage(context, request, reply, { title: 'Approvals', nav: 'approvals', template: 'approvals', model });
+  });
+
+  app.get('/ui/approvals/:id', async (request, reply) => {
+    const approval = await deps.approvals.get(idOf(request)).catch(unlessUnknown);
+    if (approval === null) return sendProblem(context, request, reply, NO_APPROVAL);
+    return sendOne(context, request, reply, { approval });
   });
 
   app.post('/ui/approvals/:id', async (request, reply) => {
@@ -66,19 +70,19 @@ export function registerApprovals(app: FastifyInstance, context: PageContext): v
       if (error.type === 'forbidden') return sendProblem(context, request, reply, notYours(error.message));
       if (error.type === 'conflict') return sendProblem(context, request, reply, tooLate(approval, error.message));
       if (error.type !== 'validation') throw error;
-      return sendAgain(context, request, reply, { approval, entered, problems: problemsOf(error) });
+      return sendOne(context, request, reply, { approval, refused: { entered, problems: problemsOf(error) } });
     }
   });
 }
 
 /** The form fields that were refused. */
-const problemsOf = ({ extra }: AppError): Refused['problems'] =>
+const problemsOf = ({ extra }: AppError): { field: string; msg: string }[] =>
   (extra['errors'] as { loc: string[]; msg: string }[]).map(({ loc, msg }) => ({ field: loc[2] ?? '', msg }));
 
-interface Refused {
+interface Shown {
   approval: ApprovalLine;
-  entered: Record<string, string>;
-  problems: { field: string; msg: string }[];
+  /** What was entered and why it was refused. */
+  refused?: { entered: Record<string, string>; problems: { field: string; msg: string }[] };
 }
 
 /** The runs that ask, by their ids. */
@@ -87,63 +91,55 @@ async function runsOf({ deps }: PageContext, approvals: readonly ApprovalLine[])
   return new Map(runs.map((run) => [run.id, run]));
 }
 
-/** `long`: it has no room on the page and is decided on that of its run. */
-type Waiting = ApprovalLine & { long: boolean };
-
-/** Reads on where long questions end a page of the list, and keeps of one that fits on no page what its line says. */
-async function readWaiting({ deps }: PageContext): Promise<{ approvals: Waiting[]; total: number }> {
-  const approvals: Waiting[] = [];
+/**
+ * One page of those that wait, the next one to expire first. Reads on where long questions end a page of the list; after each of them
+ * other work has its turn.
+ */
+async function readWaiting(context: PageContext, request: FastifyRequest, page: number) {
+  const room = createRoom();
+  const card = cardFor(context, request);
+  const cards: ReturnType<typeof room>[] = [];
+  const first = (page - 1) * WAITING_SHOWN;
   for (;;) {
-    const left = { limit: WAITING_SHOWN - approvals.length, offset: approvals.length };
-    const { approvals: more, total } = await deps.approvals.list({ status: 'pending', ...left });
-    approvals.push(...more.map(leanOf));
-    if (more.length === 0 || approvals.length >= Math.min(total, WAITING_SHOWN)) return { approvals, total };
+    const left = { limit: WAITING_SHOWN - cards.length, offset: first + cards.length };
+    const { approvals, total } = await context.deps.approvals.list({ status: 'pending', ...left });
+    const runs = await runsOf(context, approvals);
+    for (const one of approvals) {
+      cards.push(room(one, (it) => card(it, { run: runs.get(it.run_id) })));
+      await setImmediate();
+    }
+    if (approvals.length === 0 || cards.length >= Math.min(total - first, WAITING_SHOWN)) return { cards, total };
   }
 }
 
-/** Characters of the cards that are on the page as a whole, and of the markup of one. */
-const ROOM = 100_000;
-const MARKUP = 2_500;
-
-function leanOf(one: ApprovalLine): Waiting {
-  if (JSON.stringify(one).length <= ROOM) return { ...one, long: false };
-  const tool = one.tool && { ...one.tool, input: null };
-  return { ...one, question: one.question.slice(0, 2_000), tool, long: true };
+function pagerOf(page: number, shown: number, total: number) {
+  if (total <= WAITING_SHOWN && page === 1) return null;
+  const offset = (page - 1) * WAITING_SHOWN;
+  const around = { page, offset, shown, total: count(total), more: offset + shown < total };
+  return pager(around, (to) => paths.approvals({ page: to > 1 ? to : null }));
 }
 
-/** Those that expire first can be decided here, as many as fit on the page; the others on the pages of their runs. */
-function withRoom<Card extends { long: boolean }>(cards: readonly Card[]): (Card & { whole: boolean })[] {
-  let left = ROOM;
-  return cards.map((card, at) => {
-    const size = MARKUP + charsOf(card, Infinity);
-    const whole = !card.long && (at === 0 || size <= left);
-    if (whole) left -= size;
-    return { ...card, whole };
-  });
-}
-
-/** The form with the entered values and the problems. */
-async function sendAgain(
+/** The page of one approval: all that is asked, whatever its size. */
+async function sendOne(
   context: PageContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  refused: Refused,
+  { approval, refused }: Shown,
 ): Promise<FastifyReply> {
-  const { approval, entered, problems } = refused;
   const runs = await runsOf(context, [approval]);
   const card = cardFor(context, request)(approval, {
-    entered,
     run: runs.get(approval.run_id),
-    problems: new Map(problems.map(({ field, msg }) => [field, msg])),
+    ...(refused && {
+      entered: refused.entered,
+      problems: new Map(refused.problems.map(({ field, msg }) => [field, msg])),
+    }),
   });
-  const waiting = [{ ...card, open: true, whole: true }];
-  const model = { total: 1, many: false, more: 0, waiting, ended: [], refused: true };
   return sendPage(context, request, reply, {
-    title: 'Approvals',
+    title: 'Approval',
     nav: 'approvals',
-    template: 'approvals',
-    model,
-    status: 400,
+    template: 'approval',
+    model: { approvals: [card], all: paths.approvals(), refused: refused !== undefined },
+    status: refused === undefined ? 200 : 400,
   });
 }
 

@@ -44,12 +44,13 @@ export function registerRun(app: FastifyInstance, context: PageContext): void {
     // Without a step, the log is that of the whole run.
     const wholeLog = query['view'] === 'log' || (step === null && tab === 'log');
     const [definition, log] = await Promise.all([deps.runs.definition(id), deps.runs.log(id, 0)]);
-    const { approvals } = await deps.approvals.list({ run: id, limit: 200, offset: 0 });
+    const { approvals, total } = await deps.approvals.list({ run: id, limit: 200, offset: 0 });
     const model = runView({
       run,
       definition,
       log,
       approvals,
+      approvalsTotal: total,
       step,
       tab: step === null && tab === 'log' ? 'evidence' : tab,
       zoomed: step !== null && query['zoom'] === 'step',

@@ -1,6 +1,7 @@
 import type { Pipeline } from '@signalbox/crds';
 import { count } from '../format.ts';
 import { approvalCard } from '../approvals/card.ts';
+import { createRoom } from '../approvals/room.ts';
 import { mayOperate } from '../page.ts';
 import type { Viewer } from '../../auth/page-auth.ts';
 import type { ApprovalLine } from '../../../service/views/approval.ts';
@@ -77,8 +78,10 @@ export interface RunInput {
   run: ShownRun;
   definition: Pick<Pipeline, 'steps'> | null;
   log: LogLine[];
-  /** Approvals of the run. */
+  /** Approvals of the run, those that wait first. */
   approvals: ApprovalLine[];
+  /** Of all approvals of the run. */
+  approvalsTotal: number;
   step: string | null;
   tab: Tab;
   /** Show the time of the chosen step alone. */
@@ -123,13 +126,18 @@ function chosenPanel(input: RunInput, chosen: ShownStep | null, plan: PlanNode[]
   });
 }
 
-/** The approvals of the chosen step as cards, pending ones first; they return to the run. */
+/** The approvals of the chosen step as cards, pending ones first, as many whole as have room; they return to the run. */
 function cardsOf({ run, approvals, viewer, now }: RunInput, chosen: string | null) {
   const next = paths.run(run.id);
   const of = approvals.filter(({ step_name }) => step_name === chosen);
   const reader = { operator: mayOperate(viewer), name: viewer?.name ?? null, csrf: viewer?.csrf ?? '' };
-  return of.map((one) => approvalCard(one, { now, next, ...reader }));
+  const room = createRoom();
+  return of.map((one) => room(one, (it) => approvalCard(it, { now, next, ...reader })));
 }
+
+/** Whether some that wait are not among those that were read. */
+const hasMoreWaiting = ({ approvals, approvalsTotal }: RunInput): boolean =>
+  approvals.length < approvalsTotal && approvals.at(-1)?.status === 'pending';
 
 /** Actions of an operator: cancel an active run, mark and rerun one that has ended. */
 function actions({ run, viewer }: RunInput) {
@@ -206,6 +214,8 @@ export function runView(given: RunInput) {
     unlisted: whyNotAll(listed.length, run.steps.length),
     waitingForStep: whyNoStep(run),
     approvals: cardsOf(input, name),
+    moreApprovals: hasMoreWaiting(input),
+    approvalsPath: paths.approvals(),
     views: [
       { label: 'Time', href: hrefFor(input, { step: explicit, wholeLog: false }), current: !wholeLog },
       { label: 'Log', href: hrefFor(input, { step: explicit, wholeLog: true }), current: wholeLog },
