@@ -236,6 +236,14 @@ test.each(PAGES)('%s stays below 200 KB', async (page) => {
   expect(Buffer.byteLength(body)).toBeLessThan(MOST_BYTES);
 });
 
+test('answers of many values leave the page to mark them below 200 KB', async () => {
+  const output = { pods: many(600, (at) => at) };
+  const { get } = await pagesWith({ unmarked: { steps: many(20, () => unmarkedLine({ output })), more: true } });
+  const { body } = await get('/ui/marking');
+  expect(body).toContain('more not shown here; the API has them all');
+  expect(Buffer.byteLength(body)).toBeLessThan(MOST_BYTES);
+});
+
 /** As many entries and branches as a definition may have. */
 const group = (at: number) => ({
   name: `a-group-of-branches-with-a-long-name-${at}`,

@@ -8,6 +8,9 @@ import { markView } from '../run/step/mark.ts';
 import { runTitle, trustBar } from '../runs/row.ts';
 import { statusLook } from '../status.ts';
 
+/** Of one answer: a page has twenty. */
+const MOST_ROWS = 60;
+
 export const STAGES = ['production', 'testing'] as const;
 
 export interface MarkingFilters {
@@ -84,7 +87,7 @@ function answer(line: UnmarkedLine, { here, operator, now }: { here: string; ope
     sentence: line.sentence,
     alert: runTitle({ summary: line.run_summary, source: line.source }),
     summary: line.summary,
-    tree: line.output === null ? null : jsonTree(line.output),
+    tree: line.output === null ? null : jsonTree(line.output, { nodes: MOST_ROWS }),
     mark: { ...markView({ mark: null, step: line.step_name, operator, action: paths.runFeedback(line.run_id) }), here },
     since: line.completed_at,
     exact: exactTime(line.completed_at),

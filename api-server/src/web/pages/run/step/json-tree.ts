@@ -15,7 +15,8 @@ const MAX_DEPTH = 12;
 const MAX_NODES = 600;
 const MAX_TEXT = 20_000;
 
-interface Budget {
+/** Rows that trees which stand beside each other have left. */
+export interface Budget {
   nodes: number;
 }
 
@@ -41,26 +42,43 @@ const plural = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' 
 function nodeOf(key: string | null, value: unknown, depth: number, budget: Budget): JsonNode {
   budget.nodes -= 1;
   if (typeof value !== 'object' || value === null) return leaf(key, value);
-  const entries = Object.entries(value);
+  const names = Object.keys(value);
   const shape = Array.isArray(value) ? LIST : OBJECT;
   const node: JsonNode = {
     key,
     kind: shape.kind,
-    fold: entries.length > 0,
-    open: depth < 2 && entries.length <= 40,
-    text: entries.length === 0 ? shape.empty : plural(entries.length, shape.word),
+    fold: names.length > 0,
+    open: depth < 2 && names.length <= 40,
+    text: names.length === 0 ? shape.empty : plural(names.length, shape.word),
     children: [],
     more: null,
   };
-  for (const [name, child] of entries) {
+  for (const name of names) {
     if (budget.nodes <= 0 || depth >= MAX_DEPTH) {
-      node.more = `${entries.length - node.children.length} more not shown here; the API has them all`;
+      node.more = `${names.length - node.children.length} more not shown here; the API has them all`;
       break;
     }
-    node.children.push(nodeOf(name, child, depth + 1, budget));
+    node.children.push(nodeOf(name, (value as Record<string, unknown>)[name], depth + 1, budget));
   }
   return node;
 }
 
+const NO_ROOM = {
+  key: null,
+  kind: 'word',
+  fold: false,
+  open: false,
+  text: '…',
+  children: [],
+  more: 'not shown here; the API has it',
+} as const;
+
 /** The tree of a value, with limits on depth, nodes and text length, so that large outputs do not slow the page. */
-export const jsonTree = (value: unknown): JsonNode => nodeOf(null, value, 0, { nodes: MAX_NODES });
+export function jsonTree(value: unknown, shared: Budget = { nodes: MAX_NODES }): JsonNode {
+  if (shared.nodes <= 0) return { ...NO_ROOM, children: [] };
+  const most = Math.min(MAX_NODES, shared.nodes);
+  const own = { nodes: most };
+  const tree = nodeOf(null, value, 0, own);
+  shared.nodes -= most - own.nodes;
+  return tree;
+}

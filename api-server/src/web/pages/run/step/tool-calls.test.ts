@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { NOW, runDetail, stepDetail } from '../../fixtures/runs.ts';
 import { timelineView } from '../timeline/timeline.ts';
+import type { JsonNode } from './json-tree.ts';
 import { toolCalls } from './tool-calls.ts';
 
 const at = (seconds: number) => new Date(NOW + seconds * 1000).toISOString();
@@ -33,4 +34,16 @@ test('a trace of 150,000 entries has a timeline', () => {
     zoomHref: () => '',
   });
   expect(view.rows[0]?.track.bars).toHaveLength(1000);
+});
+
+const rowsIn = (node: JsonNode | null): number =>
+  node === null ? 0 : 1 + node.children.reduce((sum, child) => sum + rowsIn(child), 0);
+
+test('the inputs and results of all calls of a step together are a bounded number of rows', () => {
+  const entry = { type: 'tool_call', input: many(50, {}), result: JSON.stringify(many(50, {})) };
+  const calls = toolCalls(stepWith(many(1_000, entry)), []);
+  expect(calls).toHaveLength(1_000);
+  expect(calls[0]).toMatchObject({ input: { text: '50 items', more: null }, tree: { text: '50 items', more: null } });
+  expect(calls.reduce((sum, { input, tree }) => sum + rowsIn(input) + rowsIn(tree), 0)).toBeLessThan(2_000);
+  expect(calls.at(-1)).toMatchObject({ input: { more: 'not shown here; the API has it' }, result: entry.result });
 });

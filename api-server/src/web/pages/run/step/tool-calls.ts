@@ -1,11 +1,13 @@
 import type { ApprovalLine } from '../../../../service/views/approval.ts';
 import { duration } from '../../format.ts';
 import type { StatusLook } from '../../status.ts';
-import { type JsonNode, jsonTree } from './json-tree.ts';
+import { type Budget, type JsonNode, jsonTree } from './json-tree.ts';
 import type { ShownStep } from './shown-step.ts';
 import { readTrace, type TraceLine, unreadLines } from './trace.ts';
 
 const MAX_RESULT = 60_000;
+/** Rows of all inputs and results of a step together. */
+const MAX_ROWS = 600;
 
 export interface ToolCallView {
   name: string;
@@ -18,12 +20,12 @@ export interface ToolCallView {
   look: StatusLook;
 }
 
-/** The result of a tool: a tree where it is JSON, otherwise text. */
-function resultView(result: string): { tree: JsonNode | null; result: string } {
+/** The result of a tool: a tree where it is JSON and there is room, otherwise text. */
+function resultView(result: string, rows: Budget): { tree: JsonNode | null; result: string } {
   const cut = result.slice(0, MAX_RESULT);
-  if (!/^\s*[[{]/.test(cut) || cut.length < result.length) return { tree: null, result: cut };
+  if (rows.nodes <= 0 || !/^\s*[[{]/.test(cut) || cut.length < result.length) return { tree: null, result: cut };
   try {
-    return { tree: jsonTree(JSON.parse(cut)), result: '' };
+    return { tree: jsonTree(JSON.parse(cut), rows), result: '' };
   } catch {
     return { tree: null, result: cut };
   }
@@ -93,6 +95,7 @@ function waitOf(asked: TraceLine | null, approval: ApprovalLine | undefined): st
 
 /** The tool calls of a step in order, each once; while it runs, those that wait for a person. */
 export function toolCalls(step: ShownStep, approvals: readonly ApprovalLine[]): ToolCallView[] {
+  const rows: Budget = { nodes: MAX_ROWS };
   const stored = approvals.filter((one) => one.step_name === step.step_name && one.tool !== null);
   const listed = callsOf(readTrace(step.raw_response?.trace)).map(({ line, asked }) => {
     const at = asked === null ? -1 : stored.findIndex(({ tool }) => tool !== null && toolOf(tool) === toolOf(line));
@@ -101,15 +104,15 @@ export function toolCalls(step: ShownStep, approvals: readonly ApprovalLine[]): 
     return {
       name: toolOf(line) || 'tool',
       duration: duration(line.seconds),
-      input: input === undefined ? null : jsonTree(input),
-      ...resultView(line.result || line.reason),
+      input: input === undefined ? null : jsonTree(input, rows),
+      ...resultView(line.result || line.reason, rows),
       wait: waitOf(asked, approval),
       look: lookOf(line, asked !== null),
     };
   });
   const waiting = stored.filter(({ status }) => status === 'pending');
   const left = unreadLines(step.raw_response?.trace);
-  return [...listed, ...waiting.map(waitingCall), ...(left > 0 ? [moreEntries(left)] : [])];
+  return [...listed, ...waiting.map((one) => waitingCall(one, rows)), ...(left > 0 ? [moreEntries(left)] : [])];
 }
 
 const moreEntries = (count: number): ToolCallView => ({
@@ -122,10 +125,10 @@ const moreEntries = (count: number): ToolCallView => ({
   look: LOOKS.called,
 });
 
-const waitingCall = ({ tool }: ApprovalLine): ToolCallView => ({
+const waitingCall = ({ tool }: ApprovalLine, rows: Budget): ToolCallView => ({
   name: tool === null ? 'tool' : toolOf(tool),
   duration: '–',
-  input: tool === null ? null : jsonTree(tool.input),
+  input: tool === null ? null : jsonTree(tool.input, rows),
   tree: null,
   result: '',
   wait: '',
