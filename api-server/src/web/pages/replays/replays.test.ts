@@ -5,7 +5,9 @@ import { goldenSet } from '../fixtures/golden-sets.ts';
 import { pagesWith } from '../fixtures/pages-with.ts';
 import { replayBatch, replayEstimate, replayReport, replayRow } from '../fixtures/replays.ts';
 import { HOSTILE, NOW, runDetail } from '../fixtures/runs.ts';
+import { createBudget } from '../diff/budget.ts';
 import { bucketValue } from './form.ts';
+import { sampleRow } from './sample-rows.ts';
 
 const TEMPLATE = 'Look at {{summary}}.\nSay why.\n';
 const at = new Date(NOW).toISOString();
@@ -266,4 +268,26 @@ test.each([
 ])('why the judge has no verdict is told in words: %s', async (judge_skipped_reason, words) => {
   const { get } = await pagesWith({ reports: [replayReport({ rows: [replayRow({ judge_skipped_reason })] })] });
   expect((await get('/ui/replays/b1')).body).toContain(words);
+});
+
+test('answers for which a page has no time are not read', () => {
+  const output = { toJSON: () => expect.unreachable('read') } as never;
+  const late = { take: () => true, hasTime: () => false };
+  const shown = { runId: 'b1', operator: false, active: false, budget: late, here: '/ui/replays/b1' };
+  const { answers } = sampleRow(replayRow({}, { output }), shown);
+  expect(answers).toMatchObject({ rows: [], cut: expect.stringContaining('no time') });
+});
+
+test('answers in deep lists are compared on one line', () => {
+  let deep: unknown = Array(20_000).fill(1);
+  for (let level = 0; level < 58; level++) deep = [deep];
+  const shown = {
+    runId: 'b1',
+    operator: false,
+    active: false,
+    budget: createBudget({ bytes: 1e6, ms: 10_000 }),
+    here: '',
+  };
+  const { answers } = sampleRow(replayRow({}, { output: { deep } }), shown);
+  expect(JSON.stringify(answers)).toContain(JSON.stringify(deep));
 });

@@ -1,10 +1,11 @@
+import { indentedJson } from '../../../service/views/approval.ts';
 import type { ReplayRow } from '../../../service/views/replay-row.ts';
 import type { Budget } from '../diff/budget.ts';
 import { score, shorten } from '../format.ts';
 import { paths } from '../paths.ts';
 import { markView, WITHDRAW } from '../run/step/mark.ts';
 import { type StatusLook, statusLook } from '../status.ts';
-import { sides } from './sides.ts';
+import { sides, unread } from './sides.ts';
 import { labelLook } from './words.ts';
 
 const ORDER = ['regressed', 'failed', 'ungraded', 'improved', 'unchanged', 'open', 'unreplayable'] as const;
@@ -107,10 +108,13 @@ const UNJUDGED = new Map([
 ]);
 
 const answerText = (execution: ReplayRow['recorded']): string =>
-  execution === null ? '' : JSON.stringify({ summary: execution.summary, ...execution.output }, null, 2);
+  execution === null ? '' : indentedJson({ summary: execution.summary, ...execution.output });
+
+const NAMES = ['Recorded answer', 'Answer of the candidate'] as const;
 
 function answersOf({ recorded, candidate }: ReplayRow, budget: Budget) {
   if (recorded === null || candidate === null || (candidate.summary === null && candidate.output === null)) return null;
+  if (!budget.hasTime()) return unread(NAMES);
   const texts = [answerText(recorded), answerText(candidate)] as const;
-  return texts[0] === texts[1] ? null : sides(['Recorded answer', 'Answer of the candidate'], texts, budget);
+  return texts[0] === texts[1] ? null : sides(NAMES, texts, budget);
 }
