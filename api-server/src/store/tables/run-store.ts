@@ -5,10 +5,10 @@ import { hourlyRun, hourlyStep } from '../db/rows/hourly-rows.ts';
 import { toStatement, toWrite } from '../db/write.ts';
 import { noteEnd } from './attention.ts';
 import { addJudgedSince } from './labels/judged-steps.ts';
-import { relabel } from './labels/relabel.ts';
+import { labelFailed } from './labels/relabel.ts';
 import { appendEvents } from './event-writes.ts';
 import { endRun, insertRun, keepDefinition, setLiveStatus } from './run-writes.ts';
-import { toStepRow } from '../db/rows/step-row.ts';
+import { type StepRow, toStepRow } from '../db/rows/step-row.ts';
 import { endStepRow, insertStepRow, noteAttempt } from './step-writes.ts';
 
 /** What runs store, as the engine composes it. */
@@ -33,12 +33,14 @@ export const runWrites: RunWrites = {
   endStep: (step) => {
     const row = toStepRow(step);
     // The branches of a group count, the group does not.
-    const hourly = GROUPS.has(step.kind) ? null : hourlyStep({ ...row, completed_at: step.completedAt });
+    const isCounted = !GROUPS.has(step.kind);
+    const hourly = isCounted ? hourlyStep({ ...row, completed_at: step.completedAt }) : null;
     const end = (tx: Tx) => {
       if (hourly) tx.sum({ table: 'hourly_steps', row: hourly });
       return tx.run(endStepRow, row);
     };
-    return row.deterministic_passed === 0 ? toWrite((tx) => labelled(tx, end(tx), step.runId)) : toStatement(end);
+    const isLabel = isCounted && row.deterministic_passed === 0;
+    return isLabel ? toWrite((tx) => labelled(tx, end(tx), row)) : toStatement(end);
   },
   countAttempt: (id, attempts, raw) => {
     const row = { id, attempts, raw_response: JSON.stringify(raw) };
@@ -49,9 +51,9 @@ export const runWrites: RunWrites = {
 };
 
 /** A failed check is a label. */
-async function labelled(tx: Tx, ended: Eventually<number>, runId: string): Promise<void> {
+async function labelled(tx: Tx, ended: Eventually<number>, row: StepRow): Promise<void> {
   await ended;
-  await relabel(tx, runId);
+  await labelFailed(tx, row);
 }
 
 const GROUPS = new Set(['parallel', 'fan_out']);

@@ -1,5 +1,7 @@
+import type { Kysely } from 'kysely';
 import { isExecution } from '../../db/rows/executions.ts';
 import { OF_EXECUTION } from '../../db/rows/judged-step-row.ts';
+import type { Tables } from '../../db/schema.ts';
 import { statement } from '../../db/statement.ts';
 import { OUTCOME } from './outcome.ts';
 
@@ -14,25 +16,34 @@ export const removeJudged = statement<OfRun>((db, slot) =>
   db.deleteFrom('judged_steps').where('run_id', '=', slot.run_id),
 );
 
+const executions = (db: Kysely<Tables>) =>
+  db
+    .selectFrom('step_executions')
+    .leftJoin('step_feedback', (join) =>
+      join
+        .onRef('step_feedback.run_id', '=', 'step_executions.run_id')
+        .onRef('step_feedback.step_name', '=', 'step_executions.step_name'),
+    )
+    .leftJoin('run_feedback', 'run_feedback.run_id', 'step_executions.run_id')
+    .select(SELECTED)
+    .where(isExecution())
+    .where(OUTCOME, 'is not', null);
+
 /** Writes down the executions of a run that have an outcome. */
 export const addJudged = statement<OfRun>((db, slot) =>
   db
     .insertInto('judged_steps')
     .columns(COLUMNS)
-    .expression(
-      db
-        .selectFrom('step_executions')
-        .leftJoin('step_feedback', (join) =>
-          join
-            .onRef('step_feedback.run_id', '=', 'step_executions.run_id')
-            .onRef('step_feedback.step_name', '=', 'step_executions.step_name'),
-        )
-        .leftJoin('run_feedback', 'run_feedback.run_id', 'step_executions.run_id')
-        .select(SELECTED)
-        .where('step_executions.run_id', '=', slot.run_id)
-        .where(isExecution())
-        .where(OUTCOME, 'is not', null),
-    ),
+    .expression(executions(db).where('step_executions.run_id', '=', slot.run_id)),
+);
+
+/** The same of one execution. */
+export const addJudgedStep = statement<{ id: string }>((db, slot) =>
+  db
+    .insertInto('judged_steps')
+    .columns(COLUMNS)
+    .expression(executions(db).where('step_executions.id', '=', slot.id))
+    .onConflict((conflict) => conflict.doNothing()),
 );
 
 /** Those that ended after their run was marked. Most runs have no mark, and nothing else is looked at. */
