@@ -149,3 +149,11 @@ test.each([
 test('a run without a definition and without steps has no graph', () => {
   expect(graphView(planOf(null, []), at)).toBeNull();
 });
+
+test('many rows without a definition are planned in no time that grows with their square', () => {
+  const rows = Array.from({ length: 8000 }, (_, i) => stepDetail({ step_name: `look-${i}`, step_index: i % 64 }));
+  const before = process.threadCpuUsage();
+  const plan = planOf(null, [...rows, branch(0)]);
+  expect(process.threadCpuUsage(before).user).toBeLessThan(200_000);
+  expect(plan.filter(({ branches }) => branches.length === 1)).toHaveLength(125);
+});

@@ -37,16 +37,22 @@ function nodeOf(entry: Step, rows: Map<string, ShownStep>): PlanNode {
 
 /** Nodes from rows alone: a group row, and the branch rows with the same index. */
 function fromRows(rows: ShownStep[]): PlanNode[] {
-  const tops = rows.filter((row) => row.kind !== 'branch' && row.kind !== 'fan_out_branch');
-  return tops.map((row) => ({
+  const isTop = ({ kind }: ShownStep): boolean => kind !== 'branch' && kind !== 'fan_out_branch';
+  const branches = Map.groupBy(
+    rows.filter((row) => !isTop(row)),
+    (row) => row.step_index,
+  );
+  return rows.filter(isTop).map((row) => ({
     name: row.step_name,
     kind: row.kind === 'parallel' || row.kind === 'fan_out' ? row.kind : 'step',
     executor: row.executor,
     row,
     entry: null,
-    branches: rows
-      .filter((other) => other !== row && other.step_index === row.step_index && !tops.includes(other))
-      .map((branch) => ({ name: branch.step_name, executor: branch.executor, row: branch })),
+    branches: (branches.get(row.step_index) ?? []).map((branch) => ({
+      name: branch.step_name,
+      executor: branch.executor,
+      row: branch,
+    })),
   }));
 }
 
