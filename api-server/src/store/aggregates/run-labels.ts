@@ -3,7 +3,7 @@ import type { By, Marks } from '../../analytics/sums.ts';
 import { dialectOf } from '../db/dialect.ts';
 import type { Tables } from '../db/schema.ts';
 import { all, apart, asksForExecutions, bucketOf, equals, hadOne, NAMES, oneOf, type Scope, within } from './scope.ts';
-import { inUses } from './uses/label-uses.ts';
+import { inUses, NOT_NOTED } from './uses/label-uses.ts';
 
 /** The labels of the runs that were triggered in the window, by pipeline, by bucket of time and of all of them. */
 export async function runLabels<K extends By>(
@@ -32,4 +32,4 @@ export async function runLabels<K extends By>(
 
 /** From what is noted with the label, where it is noted. */
 const hadUse = (db: Kysely<Tables>, scope: Scope) =>
-  sql<boolean>`case when uses is null then ${hadOne(scope, 'run_labels.run_id')} else ${dialectOf(db).includes('uses', inUses(scope))} end`;
+  sql<boolean>`case when nullif(uses, ${NOT_NOTED}) is null then ${hadOne(scope, 'run_labels.run_id')} else ${dialectOf(db).includes('uses', inUses(scope))} end`;

@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DAY_MS } from '../../../analytics/window.ts';
 import { NOW, openTestStore, type TestStore } from '../../../web/fixtures/store.ts';
 import { markRun } from '../../tables/feedback.ts';
 import { closeDays } from '../daily/close-days.ts';
 import { runLabels } from '../run-labels.ts';
-import { noteUses } from './label-uses.ts';
+import { NOT_NOTED, noteUses } from './label-uses.ts';
 
 let store: TestStore;
 beforeEach(async () => {
@@ -60,6 +61,23 @@ test('labels are found by what their runs used, before it is noted and after', a
   expect(await counts()).toEqual(expected);
   const noted = database.db.selectFrom('run_labels').select('run_id').where('uses', 'is not', null);
   expect(await noted.execute()).toHaveLength(4);
+});
+
+test('uses that are too long for an index are not noted, and found all the same', async () => {
+  const { database } = store;
+  const many = Array.from({ length: 64 }, () => randomBytes(31).toString('hex'));
+  await addMarked(
+    1,
+    many.map((agent) => [agent, 'large'] as const),
+  );
+  await addMarked(2, [['reader', 'small']]);
+  await closeDays({ database, now: NOW, signal });
+  expect(await noteUses({ database, signal })).toBe(2);
+  expect(await noteUses({ database, signal })).toBe(0);
+  const notNoted = database.db.selectFrom('run_labels').select('run_id').where('uses', '=', NOT_NOTED);
+  expect(await notNoted.execute()).toHaveLength(1);
+  expect(await labelled({ agent: many[63]! })).toBe(1);
+  expect(await labelled({ agent: 'reader' })).toBe(1);
 });
 
 test('a run that is marked again after its day was closed is noted again', async () => {

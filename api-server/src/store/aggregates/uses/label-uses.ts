@@ -4,10 +4,16 @@ import { statement } from '../../db/statement.ts';
 import { CLOSED } from '../daily/closed-days.ts';
 import type { Scope } from '../scope.ts';
 import type { PackDeps } from './pack-days.ts';
+import type { Use } from './packed-runs.ts';
 import { usesOf } from './stored-uses.ts';
 
 /** Labels that one transaction changes. */
 const BATCH = 100;
+
+/** Of uses that an index has with their label: an entry of an index of Postgres has at most 2,704 bytes. */
+const MAX_BYTES = 1_500;
+/** In place of uses that take more; the executions of the run say them. */
+export const NOT_NOTED = '';
 
 const setUses = statement<{ run_id: string; uses: string }>((db, slot) =>
   db.updateTable('run_labels').set({ uses: slot.uses }).where('run_id', '=', slot.run_id),
@@ -36,12 +42,16 @@ export async function noteUses({ database, signal }: PackDeps): Promise<number> 
       labels.map(({ run_id: id }) => id),
     );
     await database.write(async (tx) => {
-      for (const { run_id: id } of labels)
-        await tx.run(setUses, { run_id: id, uses: JSON.stringify(uses.get(id) ?? []) });
+      for (const { run_id: id } of labels) await tx.run(setUses, { run_id: id, uses: textOf(uses.get(id) ?? []) });
     });
     noted += labels.length;
     from = last.triggered_at;
   }
+}
+
+function textOf(uses: readonly Use[]): string {
+  const json = JSON.stringify(uses);
+  return Buffer.byteLength(json) > MAX_BYTES ? NOT_NOTED : json;
 }
 
 /** What stands in the JSON of the uses of runs that had an execution of the agent and the model; quotes within a name are escaped there. */
