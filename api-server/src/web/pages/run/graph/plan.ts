@@ -15,7 +15,13 @@ export interface PlanNode {
 const indexOf = ({ step_name }: ShownStep): number => Number(step_name.slice(step_name.lastIndexOf('/') + 1));
 const byIndex = (a: ShownStep, b: ShownStep): number => indexOf(a) - indexOf(b);
 
-function nodeOf(entry: Step, rows: Map<string, ShownStep>): PlanNode {
+interface Rows {
+  byName: ReadonlyMap<string, ShownStep>;
+  /** The branches of a fan-out have the name of their group before the slash. */
+  byFamily: ReadonlyMap<string, readonly ShownStep[]>;
+}
+
+function nodeOf(entry: Step, { byName: rows, byFamily }: Rows): PlanNode {
   const { name } = entry;
   const node = { name, row: rows.get(name) ?? null, entry };
   if (isParallel(entry)) {
@@ -28,7 +34,7 @@ function nodeOf(entry: Step, rows: Map<string, ShownStep>): PlanNode {
     return { ...node, kind: 'parallel', executor: 'parallel', branches };
   }
   if (isFanOut(entry)) {
-    const fanned = [...rows.values()].filter((row) => row.step_name.startsWith(`${name}/`)).toSorted(byIndex);
+    const fanned = (byFamily.get(name) ?? []).filter(({ step_name }) => step_name !== name).toSorted(byIndex);
     const branches = fanned.map((row) => ({ name: row.step_name, executor: row.executor, row }));
     return { ...node, kind: 'fan_out', executor: 'fan_out', branches };
   }
@@ -58,7 +64,10 @@ function fromRows(rows: ShownStep[]): PlanNode[] {
 
 /** The nodes of a run in order: entries of the definition, then rows without an entry. */
 export function planOf(definition: Pick<Pipeline, 'steps'> | null, steps: ShownStep[]): PlanNode[] {
-  const rows = new Map(steps.map((step) => [step.step_name, step]));
+  const rows = {
+    byName: new Map(steps.map((step) => [step.step_name, step])),
+    byFamily: Map.groupBy(steps, ({ step_name }) => step_name.split('/', 1)[0] ?? ''),
+  };
   const nodes = (definition?.steps ?? []).map((entry) => nodeOf(entry, rows));
   const placed = new Set(nodes.flatMap((node) => [node.name, ...node.branches.map((branch) => branch.name)]));
   return [...nodes, ...fromRows(steps.filter((step) => !placed.has(step.step_name)))];
