@@ -97,7 +97,7 @@ export function createRuns(deps: RunsDeps): Runs {
     const found = await runDetail(db, id, include);
     if (!found) throw unknownId('run');
     const results = await resultsOf(db, [found.run, ...found.children, ...found.reruns], readDeclared);
-    return { run: found.run, results, view: runDetailView(found, results) };
+    return { run: found.run, results, view: await runDetailView(found, results) };
   };
   const compared = async (id: string): Promise<Compared> => {
     const { run, results, view } = await stored(id);

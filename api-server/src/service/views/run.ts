@@ -1,3 +1,4 @@
+import { createRest } from '@signalbox/crds/process/rest';
 import { z } from 'zod';
 import { tidy } from '../../analytics/tidy.ts';
 import { NotificationLine, notificationLine } from './notification.ts';
@@ -233,8 +234,15 @@ export const runsPageView = (list: RunList, { limit, offset, results }: ShownPag
   next_cursor: list.next === null ? null : `r${list.next}`,
 });
 
-export const runDetailView = (found: StoredRun, results: Results): RunDetail =>
-  viewOf(RunDetail, found.run, {
+/** A run may have thousands of steps: between two of them other work has its turn. */
+export async function runDetailView(found: StoredRun, results: Results): Promise<RunDetail> {
+  const steps: StepDetail[] = [];
+  const rest = createRest();
+  for (const step of found.steps) {
+    await rest();
+    steps.push(stepView(step, found.stepFeedback.get(step.stepName) ?? null));
+  }
+  return viewOf(RunDetail, found.run, {
     ...lasted(found.run),
     ...resultOf(found.run, results),
     context: contextView(found.context, found.raw),
@@ -246,8 +254,9 @@ export const runDetailView = (found: StoredRun, results: Results): RunDetail =>
     notifications: found.notifications.map(notificationLine),
     ...lifeView(found.attention),
     ...(found.replay ? { replay_of: replayOfView(found.replay) } : {}),
-    steps: found.steps.map((step) => stepView(step, found.stepFeedback.get(step.stepName) ?? null)),
+    steps,
   });
+}
 
 function withSubRuns({ run, below }: StoredRun): z.infer<typeof SubRunTotals> {
   if (!below) return viewOf(SubRunTotals, run, {});

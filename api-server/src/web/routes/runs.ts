@@ -6,6 +6,7 @@ import { component } from '../../service/views/answer.ts';
 import { Comparison } from '../../service/views/comparison.ts';
 import { CapacityRefusal } from '../../service/views/delivery.ts';
 import { Cancelled, RerunStarted, RunDetail, RunsPage } from '../../service/views/run.ts';
+import { withSteps } from '../long-answer.ts';
 import { route, type Route } from '../route.ts';
 
 const RerunFrom = component('RerunFrom', z.strictObject({ from_step: line().nullish() }), { from_step: 'investigate' });
@@ -35,7 +36,8 @@ export const runRoutes = ({ runs }: Pick<Services, 'runs'>): Route[] => [
     query: z.strictObject({ include: z.literal('raw').optional() }),
     answers: { 200: RunDetail },
     refusals: ['not_found', 'unavailable'],
-    handler: ({ params, query }) => runs.get(params.id, { raw: query.include === 'raw' }),
+    handler: async ({ params, query, reply }) =>
+      withSteps(await runs.get(params.id, { raw: query.include === 'raw' }), reply),
   }),
   route({
     method: 'GET',
@@ -48,7 +50,8 @@ export const runRoutes = ({ runs }: Pick<Services, 'runs'>): Route[] => [
     query: z.strictObject({ force: z.enum(['true', 'false']).optional() }),
     answers: { 200: Comparison },
     refusals: ['not_found', 'conflict', 'unavailable'],
-    handler: ({ params, query }) => runs.compare(params.a, params.b, { force: query.force === 'true' }),
+    handler: async ({ params, query, reply }) =>
+      withSteps(await runs.compare(params.a, params.b, { force: query.force === 'true' }), reply),
   }),
   route({
     method: 'POST',
