@@ -37,6 +37,8 @@ const TOOLS = [
   'stderr-flood',
   'change-storm',
   'stop-reading',
+  'ask-unread',
+  'long-id',
   'meta',
   'cancelled',
 ];
@@ -135,6 +137,13 @@ const acts: Record<string, (id: number, input: Record<string, unknown>, meta: un
     send({ id, result: text('changed much') });
   },
   'stop-reading': () => input.pause(),
+  'ask-unread': (id) => {
+    send({ id, result: text('asking') });
+    input.pause();
+    let asked = 0;
+    setInterval(() => send({ id: `mine-${(asked += 1)}`, method: 'ping' }), 100);
+  },
+  'long-id': () => send({ id: '\u{fffd}'.repeat(201), method: 'ping' }),
 };
 
 const nested = (levels: number): object => (levels === 1 ? {} : { a: nested(levels - 1) });

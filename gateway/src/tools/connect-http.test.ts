@@ -69,7 +69,19 @@ const WAYS: Record<string, (asked: Asked, response: ServerResponse, request: Inc
   'empty lines without end': (_, response) => endlessly(response.writeHead(200, EVENTS), '\n'.repeat(10_000)),
   'lines without end that end otherwise': (_, response) =>
     endlessly(response.writeHead(200, EVENTS), '\r'.repeat(10_000)),
-  'requests without end': (_, response) => endlessly(response.writeHead(200, EVENTS), `data: ${ASK}\n\n`.repeat(10)),
+  'requests without end': (_, response) => {
+    accept = (answer) => {
+      accepted(answer);
+      response.write(`data: ${ASK}\n\n`);
+    };
+    endlessly(response.writeHead(200, EVENTS), `data: ${ASK}\n\n`, 60_000);
+  },
+  'a request with a long id': (_, response) =>
+    endlessly(response.writeHead(200, EVENTS), `data: ${ASK.replace('1', `"${'i'.repeat(201)}"`)}\n\n`, 60_000),
+  'requests whose answers are not taken': (_, response) => {
+    accept = () => {};
+    endlessly(response.writeHead(200, EVENTS), `data: ${ASK}\n\n`.repeat(17), 60_000);
+  },
   'nothing but signs of life': (_, response) => endlessly(response.writeHead(200, EVENTS), ': working\n\n', 5),
   'an answer letter by letter': (_, response) => endlessly(response.writeHead(200, JSON_TYPE), ' ', 5),
 };
@@ -78,6 +90,8 @@ let resumable: number | undefined;
 const held = new Set<ServerResponse>();
 let begun = 0;
 let openedAgain = 0;
+/** What happens with messages that have no answer. */
+let accept = accepted;
 let tools: object[] = [];
 /** What an event stream of its own begins with, if there is one. */
 let listening: ((response: ServerResponse) => void) | null = null;
@@ -90,6 +104,10 @@ function endlessly(response: ServerResponse, noise: string, pauseMs = 0): void {
     if (!response.destroyed) response.write(noise, () => setTimeout(write, pauseMs));
   };
   write();
+}
+
+function accepted(response: ServerResponse): void {
+  response.writeHead(202).end();
 }
 
 function handleGet(request: IncomingMessage, response: ServerResponse): void {
@@ -105,7 +123,7 @@ function handleGet(request: IncomingMessage, response: ServerResponse): void {
 
 async function handlePost(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const asked = JSON.parse(await text(request)) as Asked;
-  if (asked.id === undefined || asked.method === undefined) return void response.writeHead(202).end();
+  if (asked.id === undefined || asked.method === undefined) return accept(response);
   const way = WAYS[asked.params?.name ?? ''];
   if (way) return way(asked, response, request);
   const hello = {
@@ -128,7 +146,7 @@ const connect = (port: number) =>
     new AbortController().signal,
   );
 beforeEach(async () => {
-  [begun, openedAgain, listening] = [0, 0, null];
+  [begun, openedAgain, accept, listening] = [0, 0, accepted, null];
   held.clear();
   server = createServer((request, response) =>
     request.method === 'GET' ? handleGet(request, response) : void handlePost(request, response),
@@ -197,6 +215,8 @@ test.each([
   ['values without end', 'sent more than 50000 values in one message'],
   ['an event that is too large', 'sent an event of more than 10485760 bytes'],
   ['an answer of nobody', 'answered a request that was never made'],
+  ['a request with a long id', 'sent a request whose id has more than 200 characters'],
+  ['requests whose answers are not taken', 'left more than 16 answers to its requests'],
   ['resumable, again and again', 'asked to reopen its event stream too often'],
 ])('%s end the session', async (way, reason) => {
   expect((await call(way)).kind).toBe('unavailable');

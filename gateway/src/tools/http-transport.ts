@@ -11,6 +11,8 @@ import { createRemoteFetch, type Remote, type RemoteFetch } from './fetch/remote
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 /** The client reopens a stream when the server asks for it; more than this in ten seconds is a flood. */
 const MAX_STREAMS = 200;
+/** Answers to requests of the server that it has not taken. */
+const MAX_ANSWERS = 16;
 
 export interface Connecting {
   /** How long a tool may take to answer. */
@@ -45,6 +47,7 @@ export class HttpTransport implements Transport {
   private readonly withinStreams = createFloodGuard({ ...FLOOD_LIMITS, maxMessages: MAX_STREAMS }, () =>
     performance.now(),
   );
+  private answering = 0;
   private ended = false;
 
   constructor(remote: Remote, { timeoutMs, credentials }: Connecting) {
@@ -67,11 +70,22 @@ export class HttpTransport implements Transport {
     if (this.ended) throw new Error(`the tool server ${this.reason}`);
     this.incoming.sent(message);
     this.answers.giveUpUnawaited();
+    if (!('method' in message)) return this.answer(message);
     try {
       await this.inner.send(message, options);
     } catch (error) {
       this.incoming.notSent(message);
       throw error;
+    }
+  }
+
+  private async answer(message: JSONRPCMessage): Promise<void> {
+    if (this.answering >= MAX_ANSWERS) return this.end(`left more than ${MAX_ANSWERS} answers to its requests`);
+    this.answering += 1;
+    try {
+      await this.inner.send(message);
+    } finally {
+      this.answering -= 1;
     }
   }
 

@@ -1,8 +1,10 @@
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
 
 /** A request of the server costs an answer, so fewer of them are a flood. */
 const REQUEST_WEIGHT = 10;
+/** The id of a request is sent back with its answer. */
+const MAX_ID_CHARS = 200;
 
 /** Tells answers from unrequested messages of a tool server, and limits the latter. */
 export class IncomingGuard {
@@ -14,7 +16,7 @@ export class IncomingGuard {
   /** Called with every message to the server. */
   sent(message: JSONRPCMessage): void {
     if (!('method' in message)) return;
-    if ('id' in message) {
+    if (isRequest(message)) {
       this.asked.add(message.id);
       this.highestId = Math.max(this.highestId, Number(message.id));
     } else if (message.method === 'notifications/cancelled') {
@@ -24,7 +26,7 @@ export class IncomingGuard {
 
   /** The request could not be sent, so no answer is expected. */
   notSent(message: JSONRPCMessage): void {
-    if ('id' in message) this.asked.delete(message.id);
+    if (isRequest(message)) this.asked.delete(message.id);
   }
 
   /** Whether an answer to this request is expected. */
@@ -37,6 +39,8 @@ export class IncomingGuard {
     const answered = message === null ? null : answeredId(message);
     if (answered !== null && this.asked.delete(answered)) return null;
     if (!this.withinLimits(bytes, weightOf(message))) return 'flooded its output';
+    if (message !== null && isRequest(message) && String(message.id).length > MAX_ID_CHARS)
+      return `sent a request whose id has more than ${MAX_ID_CHARS} characters`;
     return answered === null || this.wasAsked(answered) ? null : 'answered a request that was never made';
   }
 
@@ -47,7 +51,9 @@ export class IncomingGuard {
 }
 
 const weightOf = (message: JSONRPCMessage | null): number =>
-  message !== null && 'method' in message && 'id' in message ? REQUEST_WEIGHT : 1;
+  message !== null && isRequest(message) ? REQUEST_WEIGHT : 1;
+
+const isRequest = (message: JSONRPCMessage): message is JSONRPCRequest => 'method' in message && 'id' in message;
 
 function answeredId(message: JSONRPCMessage): unknown {
   return 'method' in message ? null : (message.id ?? null);

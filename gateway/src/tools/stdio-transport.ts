@@ -95,8 +95,7 @@ export class StdioTransport implements Transport {
     const { child } = this;
     if (!child || this.ending) throw new Error(`the tool server ${this.reason}`);
     this.incoming.sent(message);
-    // Pings and the like are small and few.
-    if (isCall(message) && hasTooMuch(child)) {
+    if (!isFew(message) && hasTooMuch(child)) {
       this.incoming.notSent(message);
       this.expectReading(child);
       throw new ServerBusy('the tool server is busy: it has not read what was sent before');
@@ -162,7 +161,8 @@ export class StdioTransport implements Transport {
 
 const hasTooMuch = ({ stdin }: GroupLeader): boolean => stdin.writableLength > MAX_PENDING_WRITE_BYTES;
 
-const isCall = (message: JSONRPCMessage): boolean => 'method' in message && message.method === 'tools/call';
+/** Pings and the like are small and few. Answers are as many as the requests of the server. */
+const isFew = (message: JSONRPCMessage): boolean => 'method' in message && message.method !== 'tools/call';
 
 function parseLine(line: string): unknown {
   try {

@@ -165,6 +165,7 @@ describe('misbehaviour', () => {
     ['stderr-endless', 'unavailable', 'flooded its error output'],
     ['long-line', 'unavailable', 'wrote a line of more than'],
     ['wrong-id', 'unavailable', 'answered a request that was never made'],
+    ['long-id', 'unavailable', 'sent a request whose id has more than 200 characters'],
     ['close-stdout', 'unavailable', 'closed its output'],
     ['half-line', 'unavailable', 'exited with code 9'],
     ['memory', 'unavailable', 'used more than 300 MiB of memory'],
@@ -270,6 +271,14 @@ describe('misbehaviour', () => {
     expect(viewOf(all, 'bad')?.last_error).toBe('stopped reading its input');
     await running(all, 'bad');
     expect((await call(all, 'bad', 'ok')).kind).toBe('ok');
+  });
+
+  test('so is one that asks without end and does not read the answers', async () => {
+    const all = start([local('bad', [MISBEHAVING])]);
+    await running(all, 'bad');
+    await call(all, 'bad', 'ask-unread');
+    expect((await call(all, 'bad', 'ok', { filler: 'z'.repeat(17 * 1024 * 1024) })).kind).toBe('unavailable');
+    expect(viewOf(all, 'bad')?.last_error).toBe('stopped reading its input');
   });
 
   test('a server that reads is not ended by calls that are sent faster', async () => {

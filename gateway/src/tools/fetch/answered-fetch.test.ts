@@ -43,3 +43,18 @@ test('a stream of the server’s own goes on where it was', async () => {
   expect((await fetch(REST)).status).toBe(200);
   expect(asked).toEqual(['GET']);
 });
+
+test.each([{ id: 1, result: {} }, { method: 'notifications/cancelled' }])(
+  'a message that has no answer is given up where the server does not accept it: %o',
+  async (message) => {
+    const answers = createAnsweredFetch({
+      inner: (_, init) =>
+        new Promise((_resolve, reject) => init?.signal?.addEventListener('abort', () => reject(new Error('late')))),
+      isAwaited: () => false,
+      lost: () => {},
+      acceptMs: 10,
+    });
+    const sent = answers.fetch('http://remote/mcp', { method: 'POST', body: JSON.stringify(message) });
+    await expect(sent).rejects.toThrow('late');
+  },
+);

@@ -17,11 +17,14 @@ export interface AnsweredFetchDeps {
   isAwaited: (id: RequestId) => boolean;
   /** Called where no stream is left to deliver the error on. */
   lost: (message: LostAnswer) => void;
+  acceptMs?: number;
 }
 
 /** The MCP client's error code for a closed connection. */
 const CONNECTION_CLOSED = -32_000;
 const NO_STREAM = 405;
+/** How long a server may take to accept a message that has no answer. */
+const ACCEPT_MS = 10_000;
 const MAX_REMEMBERED = 1000;
 
 /**
@@ -64,6 +67,11 @@ export function createAnsweredFetch(deps: AnsweredFetchDeps): { fetch: Fetch; gi
       return Response.json(lostAnswer(id, 'took the request and closed it'));
     }
     return isEventStream(response) ? answered(response, id, over) : whenRead(response, over);
+  }
+
+  function told(url: string | URL, init: RequestInit): Promise<Response> {
+    const late = AbortSignal.timeout(deps.acceptMs ?? ACCEPT_MS);
+    return deps.inner(url, { ...init, signal: init.signal ? AbortSignal.any([init.signal, late]) : late });
   }
 
   async function resumed(id: RequestId, url: string | URL, init: RequestInit): Promise<Response> {
@@ -125,7 +133,8 @@ export function createAnsweredFetch(deps: AnsweredFetchDeps): { fetch: Fetch; gi
       const rest = last === null ? undefined : resuming.get(last);
       if (rest !== undefined) return resumed(rest, url, init);
       const id = requestId(init.body);
-      return id === null ? deps.inner(url, init) : asked(id, url, init);
+      if (id !== null) return asked(id, url, init);
+      return typeof init.body === 'string' ? told(url, init) : deps.inner(url, init);
     },
     giveUpUnawaited: () => {
       for (const [id, abort] of open) {
