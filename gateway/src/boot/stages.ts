@@ -68,7 +68,7 @@ export interface OpenedTools {
 
 /** Agents in pods of their own, as the rest of the gateway sees them. */
 export interface Pods {
-  whenReady: (agent: AgentRecord, signal: AbortSignal) => Promise<boolean> | null;
+  whenReady: (agent: AgentRecord, signal: AbortSignal) => (() => Promise<boolean>) | null;
   /** `onTalk` is told how much more the gateway holds for the run, or less, in characters. */
   perform: (job: RunJob, run: Run, onTalk: (chars: number) => void) => Promise<RunOutcome>;
   /** Looks after the pods of these agents, and of no others. */

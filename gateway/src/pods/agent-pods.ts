@@ -69,9 +69,9 @@ export class AgentPods {
     return open.reduce<PodLink | null>((least, link) => (least && least.load <= link.load ? least : link), null);
   }
 
-  /** Null when a pod is connected; else resolves once one is, or with false after `startTimeoutMs`. Rejects when `signal` aborts. */
-  whenReady(agent: string, signal: AbortSignal): Promise<boolean> | null {
-    return this.pick(agent) ? null : this.wait(agent, () => this.pick(agent) !== null, signal);
+  /** Null when a pod is connected; else waits for one, at most `startTimeoutMs`, and says whether it is. Rejects when `signal` aborts. */
+  whenReady(agent: string, signal: AbortSignal): (() => Promise<boolean>) | null {
+    return this.pick(agent) ? null : () => this.wait(agent, () => this.pick(agent) !== null, signal);
   }
 
   /** Dials this very pod until it is connected again; false when that takes longer than `withinMs`. */

@@ -37,7 +37,7 @@ export async function runInPod(job: RunJob, run: Run, deps: PodRunDeps): Promise
   const agent = job.agent.name;
   let outcome: RunOutcome = failed('tool_unavailable', 'the agent has no pod that answers', true);
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const isReady = await (deps.pods.whenReady(agent, job.signal) ?? true);
+    const isReady = await (deps.pods.whenReady(agent, job.signal)?.() ?? true);
     const link = isReady ? deps.pods.pick(agent) : null;
     if (!link) return outcome;
     const next = await runOn(link, { job, run }, deps);

@@ -85,8 +85,14 @@ test('of runs that had a slot before, the one that waits longest goes first', as
 
 test('a namespace whose agents have no pod leaves places to those of others', () => {
   const room = new WaitingRoom(4);
-  const never = new Promise<boolean>(() => {});
-  const enter = (share: typeof TENANT) => room.enter(share, never, () => null);
+  let waits = 0;
+  const ready = () => {
+    waits += 1;
+    return new Promise<boolean>(() => {});
+  };
+  const enter = (share: typeof TENANT) => room.enter(share, ready, () => null);
   expect(Array.from({ length: 9 }, () => enter(TENANT)).filter((ticket) => ticket !== null)).toHaveLength(3);
   expect([enter(OTHER), enter(PIPELINE)].map((ticket) => ticket === null)).toEqual([false, true]);
+  // Those without a place wait for nothing.
+  expect(waits).toBe(4);
 });

@@ -147,7 +147,7 @@ test('who waited for a pod and then for a slot hears the place', async () => {
   let asked = 0;
   const { runs } = service({
     generate: () => new Promise(() => {}),
-    whenReady: () => ((asked += 1) > 1 ? ready : null),
+    whenReady: () => ((asked += 1) > 1 ? () => ready : null),
   });
   await runs.submit({ agent: 'a', input: 'first' }, WATCHER);
   await runs.submit({ agent: 'a', input: 'second' }, { ...WATCHER, event: (_, event) => events.push(event) });

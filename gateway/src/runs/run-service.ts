@@ -30,8 +30,8 @@ export interface RunServiceDeps {
   whenRunning: (servers: readonly string[], timeoutMs: number, signal: AbortSignal) => Promise<string[]>;
   /** Does the work of a run that has its slot; rejects when the run's signal aborts. */
   perform: (job: RunJob, run: Run) => Promise<RunOutcome>;
-  /** Null where an agent can start at once; else resolves when it can, or with false after a timeout. */
-  whenReady?: (agent: AgentRecord, signal: AbortSignal) => Promise<boolean> | null;
+  /** Null where an agent can start at once; else begins to wait, and resolves when it can, or with false after a timeout. */
+  whenReady?: (agent: AgentRecord, signal: AbortSignal) => (() => Promise<boolean>) | null;
   compute: Pick<Compute, 'checkSchema' | 'validate'>;
   limits: RunLimits;
   /** Whether a run with an idempotency key continues without watchers. */

@@ -23,13 +23,13 @@ export class WaitingRoom {
     return this.waiting.all;
   }
 
-  /** Null when it is full. The ticket is ready once `ready` is and `enter` gave a slot; else it rejects with `NotReady`. */
-  enter(share: Share, ready: Promise<boolean>, enter: () => Ticket | null): Ticket | null {
+  /** Null when it is full, and nothing waits. The ticket is ready once `ready` is and `enter` gave a slot; else it rejects with `NotReady`. */
+  enter(share: Share, ready: () => Promise<boolean>, enter: () => Ticket | null): Ticket | null {
     if (!hasRoom(this.waiting, this.max, share)) return null;
     const gone = this.waiting.add(share.key);
     let slot: Ticket | null = null;
     const wait = async (): Promise<void> => {
-      const isReady = await ready.finally(gone);
+      const isReady = await ready().finally(gone);
       if (!isReady) throw new NotReady('the agent has no pod that answers');
       slot = enter();
       if (!slot) throw new NotReady('the agent is ready, but all run slots are in use and the queue is full');
