@@ -10,6 +10,7 @@ import type { RunnerConfiguration } from '../runner/protocol.ts';
 import type { RunJob } from '../runs/run-agent.ts';
 import { AgentPods } from '../pods/agent-pods.ts';
 import { AnswerPods } from '../pods/answer-pods.ts';
+import { createManagedAddresses } from '../pods/managed-addresses.ts';
 import { podAddresses } from '../pods/pod-addresses.ts';
 import { runInPod } from '../pods/pod-run.ts';
 import { shownTools, toldTools } from '../pods/told-tools.ts';
@@ -31,7 +32,9 @@ export function openPods(options: PodsOptions): Pods {
     maxIterations: config.limits.max_iterations,
     livesHere: (server) => !isImage(config.mcp_servers[server]),
   });
-  const sources = { configured, managedDir: config.managed_dir, lookup: addressesOf };
+  const managed = config.managed_dir === undefined ? () => undefined : createManagedAddresses(config.managed_dir);
+  const { registry } = options.agents;
+  const sources = { configured, managed, lookup: addressesOf };
   const room = new ToolRoom();
   const toolsOf = (agent: AgentRecord) => ({
     lists: room.lists(agent.name),
@@ -43,7 +46,7 @@ export function openPods(options: PodsOptions): Pods {
     token: (agent) => signRunnerToken(agent, options.signingKey.privateKey, { now: Date.now(), id: randomUUID() }),
     handle: (agent) => (request) => answers.answer(agent, request),
     onOpen: (name, link) => {
-      const agent = options.agents.registry.get(name);
+      const agent = registry.get(name);
       if (agent) link.configure(configurationOf(agent, options));
     },
     onState: (state) => (state.state === 'connected' ? log.info(state, 'agent pod') : log.warn(state, 'agent pod')),
@@ -65,7 +68,7 @@ export function openPods(options: PodsOptions): Pods {
         for (const link of pods.connected(agent.name)) link.configure(configurationOf(agent, options));
     },
     tools: (agent) => toldTools(toolsOf(agent)),
-    allTools: () => shownTools(options.agents.registry.list().map(toolsOf)),
+    allTools: () => shownTools(registry.list().map(toolsOf)),
     warnings: () => [
       ...[...room.refused()].map(([agent, reason]) => warningOf(agent, 'tools', reason)),
       ...[...pods.refused()].map(([agent, reason]) =>

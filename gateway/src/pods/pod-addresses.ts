@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { join } from 'node:path';
-import { SyncManifest } from '@signalbox/crds';
 
 export interface PodAddressesDeps {
   /** From the configuration; they take precedence over the manifest's. */
   configured: Readonly<Record<string, readonly string[]>>;
-  managedDir: string | undefined;
+  /** From the manifest. */
+  managed: (agent: string) => string | undefined;
   /** All IP addresses behind a name; a headless Service has one a pod. */
   lookup: (host: string) => Promise<string[]>;
 }
@@ -15,22 +13,9 @@ const DEFAULT_PORT = 18_781;
 
 /** The WebSocket addresses of an agent's pods now; empty where none is known. */
 export async function podAddresses(agent: string, deps: PodAddressesDeps): Promise<string[]> {
-  const addresses = deps.configured[agent] ?? fromManifest(agent, deps.managedDir);
+  const addresses = deps.configured[agent] ?? [deps.managed(agent)].filter((address) => address !== undefined);
   const urls = await Promise.all(addresses.map((address) => expand(address, deps.lookup)));
   return [...new Set(urls.flat())];
-}
-
-/** Read each time: the file is small, and the sync container replaces it when an agent is added. */
-function fromManifest(agent: string, managedDir: string | undefined): string[] {
-  if (managedDir === undefined) return [];
-  try {
-    const parsed = SyncManifest.safeParse(JSON.parse(readFileSync(join(managedDir, 'manifest.json'), 'utf8')));
-    const address = parsed.success ? parsed.data.agents[agent] : undefined;
-    return address === undefined ? [] : [address];
-  } catch {
-    // Not written yet: the caller asks again.
-    return [];
-  }
 }
 
 async function expand(address: string, lookup: PodAddressesDeps['lookup']): Promise<string[]> {

@@ -1,0 +1,41 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, afterEach, expect, test, vi } from 'vitest';
+import { createManagedAddresses } from './managed-addresses.ts';
+
+const manifestOf = (address: string) => JSON.stringify({ files: {}, objects: [], agents: { triage: address } });
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'managed-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/** As the sync sidecar writes it. */
+function write(text: string): void {
+  writeFileSync(join(directory, 'manifest.new'), text);
+  renameSync(join(directory, 'manifest.new'), join(directory, 'manifest.json'));
+}
+
+test('a manifest that appears later or is replaced is read then', () => {
+  const addressOf = createManagedAddresses(directory);
+  expect(addressOf('triage')).toBeUndefined();
+  write(manifestOf('127.0.0.1:1'));
+  expect([addressOf('triage'), addressOf('other')]).toEqual(['127.0.0.1:1', undefined]);
+  write(manifestOf('127.0.0.1:2'));
+  expect(addressOf('triage')).toBe('127.0.0.1:2');
+});
+
+test.each(['{"files": {', '{"files": {}}'])('a manifest that is broken names no addresses: %s', (text) => {
+  write(text);
+  expect(createManagedAddresses(directory)('triage')).toBeUndefined();
+});
+
+test('a manifest is read once, however many agents are looked for', () => {
+  write(manifestOf('127.0.0.1:1'));
+  const parse = vi.spyOn(JSON, 'parse');
+  const addressOf = createManagedAddresses(directory);
+  for (let agent = 0; agent < 1000; agent++) addressOf(`agent-${agent}`);
+  expect(parse).toHaveBeenCalledTimes(1);
+  parse.mockRestore();
+});
