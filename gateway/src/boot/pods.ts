@@ -32,8 +32,10 @@ export function openPods(options: PodsOptions): Pods {
     maxIterations: config.limits.max_iterations,
     livesHere: (server) => !isImage(config.mcp_servers[server]),
   });
-  const managed = config.managed_dir === undefined ? () => undefined : createManagedAddresses(config.managed_dir);
+  const inManifest = config.managed_dir === undefined ? () => undefined : createManagedAddresses(config.managed_dir);
   const { registry } = options.agents;
+  // An agent of a tenant may have the name of one that the operator wrote.
+  const managed = (agent: string) => (registry.get(agent)?.managedBy === null ? undefined : inManifest(agent));
   const sources = { configured, managed, lookup: addressesOf };
   const room = new ToolRoom();
   const toolsOf = (agent: AgentRecord) => ({

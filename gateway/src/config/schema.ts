@@ -133,7 +133,7 @@ const Runtime = z.strictObject({
     .record(DefinitionName, Addresses)
     .default({})
     .describe(
-      "Addresses of an agent's runners, `host`, `host:port` or `wss://host:port`; without an entry the sync manifest decides",
+      "Addresses of an agent's runners, `host`, `host:port` or `wss://host:port`; without an entry the sync manifest decides, for agents of custom resources",
     ),
   start_timeout_seconds: Seconds.default(60).describe('How long a run waits for a pod of its agent'),
   reconnect_timeout_seconds: Seconds.default(10).describe('How long a run waits for a pod whose connection broke'),

@@ -52,7 +52,7 @@ async function world(soul: string, providers: Record<string, object> = { demo: {
     opened.push(gateway.close);
     return gateway;
   };
-  return { list, pod, start };
+  return { managed, list, pod, start };
 }
 
 const script = (answer: string) => `\`\`\`demo\nanswer: {confidence: 1, summary: "${answer}"}\n\`\`\`\n`;
@@ -66,6 +66,22 @@ test('a pod is connected before anybody asks for a run', async () => {
   list(first.address);
   await start();
   await configured(first);
+});
+
+test('an agent of the operator does not run in the pod of a tenant’s agent of that name', async () => {
+  const { managed, pod } = await world(script('theirs'));
+  const owner = { kind: 'Agent', namespace: 'team-a', name: 'far', uid: 'u', generation: 1, hash: 'h' };
+  const files = { 'agents/far/agent.yaml': owner };
+  const manifest = { namespace: 'signalbox', files, objects: [], agents: { far: (await pod()).address } };
+  writeFileSync(join(managed, 'manifest.json'), JSON.stringify(manifest));
+  const gateway = await startTestGateway({
+    signingKey,
+    agents: { far: { config: { runtime: { mode: 'kubernetes' } }, soul: script('mine') } },
+    config: { managed_dir: managed, runtime: { mode: 'kubernetes', start_timeout_seconds: 2 } },
+  });
+  opened.push(gateway.close);
+  const { error } = await (await gateway.rpc()).call('agent.run', { agent: 'far', input: '' });
+  expect(error?.message).toBe('the agent has no pod that answers');
 });
 
 test('how many pods of an agent are connected is a metric', async () => {
