@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
  * An MCP server over stdio that behaves until one of its tools is called; each tool is one way not to.
  * Arguments: `ignore-term` (SIGTERM has no effect), `grandchild` (starts one that holds the pipes), `daemon` (starts one with a
  * session of its own), `bare-grandchild` (one that ignores SIGTERM and has no environment), `dies-at-start`, `refuses` (the handshake) and `cannot-list` (both say `LICENSE`), `endless-tools`, `many-tools`,
- * `heavy-tools`, `long-name`, `deep-tool` and `twin-tools` (what it lists).
+ * `heavy-tools`, `heavy-extras`, `long-name`, `deep-tool` and `twin-tools` (what it lists).
  */
 const TOOLS = [
   'ok',
@@ -151,7 +151,7 @@ const nested = (levels: number): object => (levels === 1 ? {} : { a: nested(leve
 function listed(): string[] {
   if (traits.includes('many-tools')) return Array.from({ length: 1001 }, (_, at) => `tool-${at}`);
   if (traits.includes('long-name')) return ['a'.repeat(1_000_000)];
-  if (traits.includes('heavy-tools')) return ['ok'];
+  if (traits.includes('heavy-tools') || traits.includes('heavy-extras')) return ['ok'];
   return traits.includes('twin-tools') ? ['ok', 'env', 'ok', 'ok'] : tools;
 }
 
@@ -181,6 +181,7 @@ function answer({ id, method, params }: Request): unknown {
             name,
             description: traits.includes('heavy-tools') ? 'd'.repeat(3 * 1024 * 1024) : `does ${name}`,
             inputSchema: { type: 'object', ...(traits.includes('deep-tool') && { properties: nested(60) }) },
+            extras: traits.includes('heavy-extras') ? 'e'.repeat(3 * 1024 * 1024) : '',
             annotations: { readOnlyHint: name === 'ok' },
           })),
         },

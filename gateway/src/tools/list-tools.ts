@@ -1,5 +1,5 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { ListToolsResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ListToolsResultSchema, ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { nestsDeeper } from '@signalbox/crds';
 import { MAX_DEFINITION_CHARS, MAX_NAME_CHARS, MAX_TOOL_DEPTH, MAX_TOOLS, type ToolDefinition } from './tool.ts';
 
@@ -8,20 +8,16 @@ const MAX_PAGES = 50;
 /** The tools that a server lists, each once: providers refuse a tool that is offered twice. Rejects where a limit is exceeded. */
 export async function listTools(client: Client, timeoutMs: number): Promise<ToolDefinition[]> {
   const tools = new Map<string, ToolDefinition>();
-  let chars = 0;
   for await (const page of pages(client, timeoutMs)) {
     const deep = page.find((tool) => nestsDeeper(tool, MAX_TOOL_DEPTH));
     if (deep)
       throw new Error(
         `has a tool that nests deeper than ${MAX_TOOL_DEPTH} levels: ${deep.name.slice(0, MAX_NAME_CHARS)}`,
       );
-    chars += page.reduce((sum, tool) => sum + JSON.stringify(tool).length, 0);
     for (const tool of page) if (!tools.has(tool.name)) tools.set(tool.name, tool);
     if (page.some(({ name }) => name.length > MAX_NAME_CHARS))
       throw new Error(`has a tool whose name is longer than ${MAX_NAME_CHARS} characters`);
     if (tools.size > MAX_TOOLS) throw new Error(`offers more than ${MAX_TOOLS} tools`);
-    if (chars > MAX_DEFINITION_CHARS)
-      throw new Error(`describes its tools in more than ${MAX_DEFINITION_CHARS} characters`);
   }
   return [...tools.values()];
 }
@@ -29,11 +25,15 @@ export async function listTools(client: Client, timeoutMs: number): Promise<Tool
 async function* pages(client: Client, timeout: number): AsyncGenerator<ToolDefinition[]> {
   if (!client.getServerCapabilities()?.tools) return;
   let cursor: string | undefined;
+  let chars = 0;
   for (let page = 0; page < MAX_PAGES; page++) {
     const params = cursor === undefined ? {} : { cursor };
-    const { tools, nextCursor } = await client.request({ method: 'tools/list', params }, ListToolsResultSchema, {
-      timeout,
-    });
+    const result = await client.request({ method: 'tools/list', params }, ResultSchema, { timeout });
+    // With all that is left out below: a server may say that its tools changed, and be asked again, without end.
+    chars += JSON.stringify(result).length;
+    if (chars > MAX_DEFINITION_CHARS)
+      throw new Error(`describes its tools in more than ${MAX_DEFINITION_CHARS} characters`);
+    const { tools, nextCursor } = ListToolsResultSchema.parse(result);
     yield tools.map(({ name, description = '', inputSchema, annotations = {} }) => ({
       name,
       description,

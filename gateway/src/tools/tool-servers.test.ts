@@ -297,6 +297,7 @@ describe('misbehaviour', () => {
     ['endless-tools', 'more than'],
     ['many-tools', 'offers more than 1000 tools'],
     ['heavy-tools', 'describes its tools in more than'],
+    ['heavy-extras', 'describes its tools in more than'],
     ['deep-tool', 'has a tool that nests deeper than 60 levels: ok'],
     ['long-name', 'has a tool whose name is longer than 256 characters'],
   ])('%s: what it lists is bounded', async (trait, reason) => {
