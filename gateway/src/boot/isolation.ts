@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { isStdio, type StdioServer } from '../config/tool-server-schema.ts';
 import { type Account, findAccount, mayOpen, maySwitchUser } from '../tools/account.ts';
 import type { ProcessSpec } from '../tools/process-group.ts';
@@ -43,7 +43,10 @@ async function probe(servers: readonly [string, StdioServer][], options: Isolati
   const path = options.baseEnvironment['PATH'];
   const [unshare, mount] = [findProgram('unshare', path), findProgram('mount', path)];
   if (unshare === null || mount === null) return { possible: false, reason: 'unshare and mount are not installed' };
-  const sandbox = { unshare, mount, hidden: secretFiles(options) };
+  const hidden = secretFiles(options);
+  const readOnly = [options.config.agents_dir];
+  const pinned = renameable([...hidden, ...readOnly]);
+  const sandbox = { unshare, mount, hidden, pinned, readOnly };
   const reason = await sandboxProblem({ ...sandbox, hostProcesses: false });
   return reason === null ? { possible: true, sandbox } : { possible: false, reason };
 }
@@ -87,6 +90,28 @@ function secretFiles({ config, configPath }: IsolationOptions): string[] {
   const tokens = ['device-auth.json', 'runner-signing-key.pem'].map((file) => join(identity_dir, file));
   const own = [...(configPath === null ? [] : [configPath]), ...(server.tls ? [server.tls.key] : []), ...tokens];
   return [...own, ...isolation_hide];
+}
+
+/** The folders around these paths that this user may rename, and put others in their place; outer ones first. */
+function renameable(paths: readonly string[]): string[] {
+  const folders = new Set(paths.flatMap(foldersAround));
+  return [...folders]
+    .filter((folder) => existsSync(folder) && isWritable(dirname(folder)))
+    .toSorted((a, b) => a.length - b.length);
+}
+
+function foldersAround(path: string): string[] {
+  const folder = dirname(path);
+  return folder === dirname(folder) ? [] : [...foldersAround(folder), folder];
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A program that its user may execute and not read keeps others of that user out of its memory; the image has such a `node`. */

@@ -3,19 +3,23 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { ProcessSpec } from './process-group.ts';
 
-/** What a sandboxed process may not see. */
+/** What a sandboxed process may not see or change. */
 export interface Sandbox {
   /** Programs of util-linux. */
   unshare: string;
   mount: string;
   /** Files and folders that are empty for it. */
   hidden: readonly string[];
+  /** Folders that it cannot rename, outer ones first. */
+  pinned: readonly string[];
+  /** Folders in which it cannot write. */
+  readOnly: readonly string[];
   /** Whether it sees, and can signal, processes outside the sandbox. */
   hostProcesses: boolean;
 }
 
 /**
- * Runs in a user and a mount namespace, as their root: covers what is hidden, leaves a folder that is now covered, then enters a second user namespace, which
+ * Runs in a user and a mount namespace, as their root: mounts on themselves folders that are pinned, covers what is hidden, leaves a folder that is now covered, then enters a second user namespace, which
  * has no rights over the first one's mounts, under the ids that the process would have without any. A process of another
  * user namespace may not read environment, memory or open files of the gateway's processes, although their user is the same.
  */
@@ -23,8 +27,13 @@ const SCRIPT = `
 mount=$1 unshare=$2 uid=$3 gid=$4 leader=$5
 shift 5
 while [ "$1" != -- ]; do
-  if [ -d "$1" ]; then "$mount" -t tmpfs -o ro,mode=755 none "$1" || exit 126
-  elif [ -e "$1" ]; then "$mount" --bind /dev/null "$1" || exit 126; fi
+  path=\${1#*:}
+  case $1 in
+    pin:*) "$mount" --rbind "$path" "$path" || exit 126 ;;
+    read:*) "$mount" --rbind -o ro,nosuid,nodev,noexec "$path" "$path" || exit 126 ;;
+    *) if [ -d "$path" ]; then "$mount" -t tmpfs -o ro,mode=755 none "$path" || exit 126
+      elif [ -e "$path" ]; then "$mount" --bind /dev/null "$path" || exit 126; fi ;;
+  esac
   shift
 done
 shift
@@ -37,11 +46,16 @@ exit $?
 
 /** The same process in a sandbox. The first process of a namespace of processes gets no SIGTERM, so a shell is it, and collects what ends. */
 export function sandboxed<S extends Pick<ProcessSpec, 'command' | 'args'>>(spec: S, sandbox: Sandbox): S {
-  const { unshare, mount, hidden, hostProcesses } = sandbox;
+  const { unshare, mount, hidden, pinned, readOnly, hostProcesses } = sandbox;
   const own = hostProcesses ? [] : ['--pid', '--fork', '--kill-child', '--mount-proc'];
   const ids = [process.getuid?.(), process.getgid?.()].map(String);
   const leader = hostProcesses ? 'server' : 'shell';
-  const script = ['/bin/sh', '-c', SCRIPT, 'signalbox-sandbox', mount, unshare, ...ids, leader, ...hidden, '--'];
+  const mounts = [
+    ...pinned.map((path) => `pin:${path}`),
+    ...readOnly.map((path) => `read:${path}`),
+    ...hidden.map((path) => `hide:${path}`),
+  ];
+  const script = ['/bin/sh', '-c', SCRIPT, 'signalbox-sandbox', mount, unshare, ...ids, leader, ...mounts, '--'];
   const args = ['--user', '--map-root-user', '--mount', ...own, ...script, spec.command, ...spec.args];
   return { ...spec, command: unshare, args };
 }
