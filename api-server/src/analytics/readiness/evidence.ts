@@ -78,10 +78,13 @@ export function createEvidence(steps: readonly ReadinessStep[]): {
   of(name: string): StepEvidence;
 } {
   const byName = new Map(steps.map((step) => [step.name, { step, evidence: emptyEvidence() }]));
-  let firstRun = 0;
+  let endRun = 0;
+  let lastRun: number | null = null;
   return {
     add: ({ runs, columns, alike, marks }) => {
-      const endRun = firstRun + runs;
+      const firstRun = runs[0] === lastRun ? endRun - 1 : endRun;
+      endRun = firstRun + runs.length;
+      lastRun = runs.at(-1) ?? lastRun;
       for (const { kind, begin, end } of alike) {
         const [family = '', branch] = kind.stepName.split('/');
         const found = byName.get(family);
@@ -89,7 +92,6 @@ export function createEvidence(steps: readonly ReadinessStep[]): {
         const seen = { kind, begin, end, columns, marks, firstRun, endRun, failed: isFailure(kind) };
         addTo(found.evidence, found.step, seen);
       }
-      firstRun = endRun;
     },
     of: (name) => byName.get(name)?.evidence ?? emptyEvidence(),
   };

@@ -57,9 +57,10 @@ export interface Alike {
   end: number;
 }
 
-/** The executions of some runs, all of one run together. */
+/** The executions of some runs. A run of very many is in several batches, one behind the other, that have no other run. */
 export interface EvidenceBatch {
-  runs: number;
+  /** Their sequences. */
+  runs: readonly number[];
   columns: Columns;
   alike: readonly Alike[];
   /** Of those that have one, by their place in the columns. */
@@ -75,7 +76,7 @@ export function batchOf(runs: readonly number[], rows: readonly EvidenceRow[]): 
     Float64Array.from(sorted, (row) => of(row) ?? Number.NaN);
   let end = 0;
   return {
-    runs: runs.length,
+    runs,
     columns: {
       run: Uint16Array.from(sorted, ({ run }) => places.get(run) ?? 0),
       startedAt: numbers(({ startedAt }) => startedAt),

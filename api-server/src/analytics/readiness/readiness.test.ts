@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AGENT_STEP, evaluate, HASH, pipelineOf, row, rows, stepOf } from './readiness.fixture.ts';
-import type { EvidenceRow } from './executions.ts';
+import { AGENT_STEP, evaluate, HASH, pipelineOf, row, rows, RULE, stepOf } from './readiness.fixture.ts';
+import { batchOf, type EvidenceRow } from './executions.ts';
+import { evaluateReadiness, startEvidence } from './readiness.ts';
+import { subjectOf } from './steps.ts';
 
 const ALL = {
   operational: { min_runs: 3 },
@@ -228,4 +230,22 @@ test('current_config and observed_combos say which edition counts', () => {
     { agentVersion: 'v1', rowsTotal: 3, current: false },
     { agentVersion: 'v2', rowsTotal: 2, current: true },
   ]);
+});
+
+test('a run whose executions were read in several pages is one run', () => {
+  const run = (seq: number, at: number) =>
+    row({ run: seq, stepName: `each/${at}`, agentVersion: at % 2 === 0 ? 'v1' : 'v2', startedAt: 1_000 + at });
+  const { name: _, ...item } = AGENT_STEP;
+  const each = { name: 'each', fan_out: { over: 'vars.hosts', step: item } };
+  const subject = subjectOf(pipelineOf(undefined, [each]));
+  const read = (pages: EvidenceRow[][]) => {
+    const evidence = startEvidence(subject);
+    for (const page of pages) evidence.add(batchOf([...new Set(page.map((one) => one.run))], page));
+    return evaluateReadiness(subject, { evidence, versionOf: () => 'v1', at: 5_000, cut: false }, RULE);
+  };
+  const [newer, large, older] = [[run(9, 0), run(8, 1)], [1, 2, 3, 4, 5, 6].map((at) => run(7, at)), [run(6, 8)]];
+  const [first, second, third] = [large.slice(0, 2), large.slice(2, 4), large.slice(4)];
+  const paged = read([newer, first, second, third, older]);
+  expect(paged.steps[0]?.evidence).toMatchObject({ rowsTotal: 5, runsTotal: 3 });
+  expect(paged).toEqual(read([[...newer, ...large, ...older]]));
 });

@@ -26,7 +26,7 @@ export async function gatherEvidence(deps: GatherDeps, subject: Subject): Promis
     cut = runs >= MAX_RUNS || rows >= MAX_ROWS;
     if (cut) break;
     evidence.add(batch);
-    runs += batch.runs;
+    runs += batch.runs.length;
     rows += batch.columns.run.length;
     await breathe();
   }

@@ -5,7 +5,7 @@ import type { Database } from '../../db/database.ts';
 import { setMark } from '../../tables/marks.ts';
 import { nextClosedDay } from '../daily/closed-days.ts';
 import { pack } from './packed-part.ts';
-import { endedRuns, storedBatch } from './stored-runs.ts';
+import { batchesOf, endedRuns } from './stored-runs.ts';
 
 /**
  * The name of the number that says before which day the evidence is packed. Another form of the parts gets another name: all days are
@@ -48,19 +48,18 @@ async function packDay(database: PackDeps['database'], day: number, signal: Abor
 
 async function packRuns({ database, signal }: PackDeps, of: EvidenceOf, day: number): Promise<void> {
   const runs = await endedRuns(database.reader(signal), of, { from: day, to: day + DAY_MS });
-  const parts: Uint8Array[] = [];
-  for (let at = 0; at < runs.length; at += RUNS_A_PART) {
-    const some = runs.slice(at, at + RUNS_A_PART);
-    const { columns, alike } = await storedBatch(database.reader(signal), some);
-    parts.push(pack({ runs: some.map(({ seq }) => seq), columns, alike }));
-  }
-  await database.write(async ({ db }) => {
-    const name = { pipeline_name: of.pipeline, stage: of.stage, day };
-    for (const [part, body] of parts.entries())
+  let part = 0;
+  for await (const batch of batchesOf(() => database.reader(signal), runs, RUNS_A_PART)) {
+    const row = { pipeline_name: of.pipeline, stage: of.stage, day, part, body: pack(batch) };
+    await database.write(async ({ db }) => {
       await db
         .insertInto('packed_evidence')
-        .values({ ...name, part, body })
-        .onConflict((conflict) => conflict.columns(['pipeline_name', 'stage', 'day', 'part']).doUpdateSet({ body }))
+        .values(row)
+        .onConflict((conflict) =>
+          conflict.columns(['pipeline_name', 'stage', 'day', 'part']).doUpdateSet({ body: row.body }),
+        )
         .execute();
-  });
+    });
+    part += 1;
+  }
 }

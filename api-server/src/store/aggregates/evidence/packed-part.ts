@@ -1,10 +1,8 @@
 import { deserialize, serialize } from 'node:v8';
 import type { Alike, Columns, EvidenceBatch, Kind } from '../../../analytics/readiness/executions.ts';
 
-/** Executions without what people said of them, which may change; `runs` are the sequences of their runs. */
-export interface PackedPart extends Pick<EvidenceBatch, 'columns' | 'alike'> {
-  runs: readonly number[];
-}
+/** Executions without what people said of them, which may change. */
+export type PackedPart = Omit<EvidenceBatch, 'marks'>;
 
 /** A kind, and how many executions there are of it. */
 type PackedKind = [

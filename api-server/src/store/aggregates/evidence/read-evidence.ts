@@ -8,8 +8,8 @@ import { PACKED } from './pack-evidence.ts';
 import { type PackedPart, unpack } from './packed-part.ts';
 import { storedRuns, storedRunsIn } from './stored-runs.ts';
 
-/** Packed parts of one read. */
-const PARTS = 40;
+/** Packed parts of one read: each may have some megabytes. */
+const PARTS = 10;
 type Reader = () => Kysely<Tables>;
 
 /**
@@ -57,7 +57,7 @@ async function* unpacked(db: Kysely<Tables>, of: EvidenceOf, parts: readonly Sto
   const labels = await labelsOf(db, of, { from: Math.min(...days), to: Math.max(...days) + DAY_MS });
   for (const { body } of parts) {
     const { runs, columns, alike } = unpack(body);
-    yield { runs: runs.length, columns, alike, marks: marksOf({ runs, columns, alike }, labels) };
+    yield { runs, columns, alike, marks: marksOf({ runs, columns, alike }, labels) };
   }
 }
 

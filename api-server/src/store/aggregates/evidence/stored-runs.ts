@@ -11,10 +11,13 @@ import { camelCase } from '../../../runs/state/key-case.ts';
 import { ACTIVE_RUN_STATUSES } from '../../../runs/state/model.ts';
 import { isNoReplay } from '../../db/rows/executions.ts';
 import type { Tables } from '../../db/schema.ts';
+import { portionsOf } from '../../tables/bodies/step-counts.ts';
 import { all, within } from '../scope.ts';
 
-/** Runs per read: few, so that other requests run between two reads. */
+/** Runs of a read. */
 const SLICE = 100;
+/** Executions of a read: few, so that other requests run between two reads. A run may have more. */
+export const MOST_ROWS = 5_000;
 /** More runs are not asked for: whoever judges looks at fewer. */
 const MOST = 20_000;
 
@@ -52,9 +55,26 @@ export async function* storedRunsIn(
   );
 }
 
-async function* batchesOf(reader: () => Kysely<Tables>, runs: readonly RunOf[]): AsyncGenerator<EvidenceBatch> {
-  for (let at = 0; at < runs.length; at += SLICE) {
-    yield await storedBatch(reader(), runs.slice(at, at + SLICE));
+/** The executions of some runs but for those that were skipped, which are no evidence. */
+export async function* batchesOf(
+  reader: () => Kysely<Tables>,
+  runs: readonly RunOf[],
+  slice = SLICE,
+): AsyncGenerator<EvidenceBatch> {
+  for (let at = 0; at < runs.length; at += slice)
+    for (const some of await portionsOf(reader(), runs.slice(at, at + slice), MOST_ROWS)) yield* pagesOf(reader, some);
+}
+
+/** Only a run that is alone has more rows than one page. */
+async function* pagesOf(reader: () => Kysely<Tables>, runs: readonly RunOf[]): AsyncGenerator<EvidenceBatch> {
+  for (let after = ''; ;) {
+    const rows = await pageOf(reader(), runs, after);
+    yield batchOf(
+      runs.map(({ seq }) => seq),
+      rows,
+    );
+    if (runs.length > 1 || rows.length < MOST_ROWS) return;
+    after = rows.at(-1)?.stepName ?? '';
   }
 }
 
@@ -100,8 +120,7 @@ export const endedRuns = (db: Kysely<Tables>, of: EvidenceOf, window: Window): P
     .orderBy('seq')
     .execute();
 
-/** The executions of some runs. */
-export async function storedBatch(db: Kysely<Tables>, runs: readonly RunOf[]): Promise<EvidenceBatch> {
+async function pageOf(db: Kysely<Tables>, runs: readonly RunOf[], after: string): Promise<EvidenceRow[]> {
   const seqs = new Map(runs.map(({ id, seq }) => [id, seq]));
   const rows = await db
     .selectFrom('step_executions')
@@ -129,13 +148,16 @@ export async function storedBatch(db: Kysely<Tables>, runs: readonly RunOf[]): P
       'run_feedback.outcome as run_outcome',
     ])
     .where('step_executions.run_id', 'in', [...seqs.keys()])
+    .where('step_executions.status', '<>', 'skipped')
+    .$if(runs.length === 1, (query) =>
+      query.where('step_executions.step_name', '>', after).orderBy('step_executions.step_name').limit(MOST_ROWS),
+    )
     .execute();
-  const found = rows.map(({ deterministic_passed: passed, run_id: id, ...row }): EvidenceRow => ({
+  return rows.map(({ deterministic_passed: passed, run_id: id, ...row }): EvidenceRow => ({
     ...camelCase(row),
     run: seqs.get(id) ?? 0,
     checkFailed: passed === 0,
     stepOutcome: row.step_outcome as Outcome | null,
     runOutcome: row.run_outcome as Outcome | null,
   }));
-  return batchOf([...seqs.values()], found);
 }
