@@ -17,6 +17,40 @@ export interface DailySums {
   stop(): Promise<void>;
 }
 
+interface SumDeps {
+  database: Database;
+  signal: AbortSignal;
+  log: Pick<Logs['log'], 'info' | 'warn'>;
+}
+
+/** One after the other; where one fails, those behind it have their turn. */
+export async function sumDays({ log, ...deps }: SumDeps): Promise<void> {
+  const progress = (message: string) => {
+    let days = 0;
+    return (day: number) => {
+      days += 1;
+      if (days % SAID_EVERY === 0) log.info({ days, until: new Date(day).toISOString() }, message);
+    };
+  };
+  const tasks = {
+    close: async () => {
+      await judgeAgain({ ...deps, now: Date.now() });
+      await closeDays({ ...deps, now: Date.now(), progress: progress('days are summed') });
+    },
+    prompts: () => countPrompts(deps),
+    evidence: () => packEvidence(deps),
+    runs: () => packDays({ ...deps, progress: progress('runs of days are packed') }),
+    labels: () => noteUses(deps),
+  };
+  for (const [task, run] of Object.entries(tasks))
+    try {
+      await run();
+    } catch (err) {
+      if (deps.signal.aborted) return;
+      log.warn({ err, task }, 'days could not be summed; next try in an hour');
+    }
+}
+
 /** Sums the days that are over and packs their evidence, every hour; where several processes share a database, in the one that leads. */
 export function startDailySums(
   database: Database,
@@ -24,28 +58,9 @@ export function startDailySums(
 ): DailySums {
   const closing = new AbortController();
   let running: Promise<void> = Promise.resolve();
-  const close = async () => {
-    const progress = (message: string) => {
-      let days = 0;
-      return (day: number) => {
-        days += 1;
-        if (days % SAID_EVERY === 0) log.info({ days, until: new Date(day).toISOString() }, message);
-      };
-    };
-    const deps = { database, signal: closing.signal };
-    try {
-      await judgeAgain({ ...deps, now: Date.now() });
-      await closeDays({ ...deps, now: Date.now(), progress: progress('days are summed') });
-      await countPrompts(deps);
-      await packEvidence(deps);
-      await packDays({ ...deps, progress: progress('runs of days are packed') });
-      await noteUses(deps);
-    } catch (err) {
-      if (!closing.signal.aborted) log.warn({ err }, 'days could not be summed; next try in an hour');
-    }
-  };
   const round = (): void => {
-    if (leads() && !closing.signal.aborted) running = running.then(close);
+    if (leads() && !closing.signal.aborted)
+      running = running.then(() => sumDays({ database, signal: closing.signal, log }));
   };
   const first = setTimeout(round, FIRST_AFTER_MS).unref();
   const job = new Cron('10 * * * *', { protect: true, unref: true }, round);
