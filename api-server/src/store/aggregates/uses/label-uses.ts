@@ -5,9 +5,9 @@ import { CLOSED } from '../daily/closed-days.ts';
 import type { Scope } from '../scope.ts';
 import type { PackDeps } from './pack-days.ts';
 import type { Use } from './packed-runs.ts';
-import { usesOf } from './stored-uses.ts';
+import { withUses } from './stored-uses.ts';
 
-/** Labels that one transaction changes. */
+/** Labels that are looked at together. */
 const BATCH = 100;
 
 /** Of uses that an index has with their label: an entry of an index of Postgres has at most 2,704 bytes. */
@@ -28,7 +28,7 @@ export async function noteUses({ database, signal }: PackDeps): Promise<number> 
       ? []
       : await db
           .selectFrom('run_labels')
-          .select(['run_id', 'triggered_at'])
+          .select(['run_id as id', 'triggered_at'])
           .where('uses', 'is', null)
           .where('triggered_at', '>=', from)
           .where('triggered_at', '<', closed)
@@ -37,13 +37,10 @@ export async function noteUses({ database, signal }: PackDeps): Promise<number> 
           .execute();
     const last = labels.at(-1);
     if (last === undefined) return noted;
-    const uses = await usesOf(
-      db,
-      labels.map(({ run_id: id }) => id),
-    );
-    await database.write(async (tx) => {
-      for (const { run_id: id } of labels) await tx.run(setUses, { run_id: id, uses: textOf(uses.get(id) ?? []) });
-    });
+    for await (const some of withUses(db, labels))
+      await database.write(async (tx) => {
+        for (const { id, uses } of some) await tx.run(setUses, { run_id: id, uses: textOf(uses) });
+      });
     noted += labels.length;
     from = last.triggered_at;
   }

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { DAY_MS } from '../../../analytics/window.ts';
 import { keyName } from '../../../runs/state/hourly.ts';
@@ -10,12 +9,12 @@ import { nextClosedDay } from '../daily/closed-days.ts';
 import { all, type Condition, within } from '../scope.ts';
 import { joinWaits, MS_OF } from '../waits.ts';
 import { packRuns, RUNS_A_PART, type UsedRun } from './packed-runs.ts';
-import { usesOf } from './stored-uses.ts';
+import { withUses } from './stored-uses.ts';
 
 /** The name of the number that says before which day the runs are packed. */
 export const RUNS_PACKED = 'packed_runs';
-/** Runs of which the executions are read at a time. */
-const RUNS_A_READ = 200;
+/** Uses of the runs of a part, repeated ones too: each has a bit of every run, and its name is read with the part. */
+export const USES_A_PART = 20_000;
 
 export interface PackDeps {
   database: Pick<Database, 'reader' | 'write'>;
@@ -31,27 +30,37 @@ export async function packDays({ database, signal, progress }: PackDeps): Promis
   for (let packed = 0; ; packed += 1) {
     const day = signal.aborted ? null : await nextClosedDay(database.reader(signal), RUNS_PACKED, 'hourly_runs');
     if (day === null) return packed;
-    const parts = await partsOf(day, await runsOf({ database, signal }, day));
-    await database.write(async (tx) => {
-      await tx.db.deleteFrom('packed_runs').where('day', '=', day).execute();
-      for (const [part, body] of parts.entries())
-        await tx.db.insertInto('packed_runs').values({ day, part, body }).execute();
-      await setMark(tx, RUNS_PACKED, day + DAY_MS);
-    });
+    await packDay({ database, signal }, day);
     progress?.(day);
   }
 }
 
-async function partsOf(day: number, runs: readonly UsedRun[]): Promise<Uint8Array[]> {
-  const parts: Uint8Array[] = [];
-  for (let at = 0; at < runs.length; at += RUNS_A_PART) {
-    parts.push(packRuns(day, runs.slice(at, at + RUNS_A_PART)));
-    await setImmediate();
+/** Nobody reads a day before the mark is behind it. */
+async function packDay({ database, signal }: PackDeps, day: number): Promise<void> {
+  await database.write(({ db }) => db.deleteFrom('packed_runs').where('day', '=', day).execute());
+  let part = 0;
+  for await (const runs of partsOf(runsOf({ database, signal }, day))) {
+    const row = { day, part, body: packRuns(day, runs) };
+    await database.write(({ db }) => db.insertInto('packed_runs').values(row).execute());
+    part += 1;
   }
-  return parts;
+  await database.write((tx) => setMark(tx, RUNS_PACKED, day + DAY_MS));
 }
 
-async function runsOf({ database, signal }: PackDeps, day: number): Promise<UsedRun[]> {
+export async function* partsOf(runs: AsyncIterable<UsedRun>): AsyncGenerator<UsedRun[]> {
+  let [part, uses]: [UsedRun[], number] = [[], 0];
+  for await (const run of runs) {
+    if (part.length > 0 && (part.length === RUNS_A_PART || uses + run.uses.length > USES_A_PART)) {
+      yield part;
+      [part, uses] = [[], 0];
+    }
+    part.push(run);
+    uses += run.uses.length;
+  }
+  if (part.length > 0) yield part;
+}
+
+async function* runsOf({ database, signal }: PackDeps, day: number): AsyncGenerator<UsedRun> {
   const db = database.reader(signal);
   const window = { from: day, to: day + DAY_MS };
   const waits = await waitsOf(db, window);
@@ -62,24 +71,16 @@ async function runsOf({ database, signal }: PackDeps, day: number): Promise<Used
     .where('hour', '>=', window.from)
     .where('hour', '<', window.to)
     .execute();
-  const found: UsedRun[] = [];
   for (const name of names) {
     const runs = await endedRuns(db, name, within('triggered_at', window));
-    for (let at = 0; at < runs.length; at += RUNS_A_READ) {
-      const some = runs.slice(at, at + RUNS_A_READ);
-      const uses = await usesOf(
-        db,
-        some.map(({ id }) => id),
-      );
-      for (const { id, team, status, triggered_at: triggeredAt, took } of some)
-        found.push({
+    for await (const some of withUses(db, runs))
+      for (const { id, team, status, triggered_at: triggeredAt, took, uses } of some)
+        yield {
           kind: { pipeline: name.pipeline_name, stage: name.stage, team: keyName('team', team) || null, status },
           times: { triggeredAt, took, waited: waits.get(id) ?? null },
-          uses: uses.get(id) ?? [],
-        });
-    }
+          uses,
+        };
   }
-  return found;
 }
 
 const endedRuns = (
