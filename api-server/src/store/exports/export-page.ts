@@ -43,6 +43,8 @@ interface Source {
   key: { table: 'runs' | 'deliveries'; column: 'seq' | 'id' };
   /** How many keys one page looks at: it takes no longer, however few rows the filter lets through. Full pages end sooner. */
   keys: number;
+  /** How many rows a key has, where one may have thousands: a page ends before it has more than `MOST_ROWS`, but for those of one key. */
+  held?: RawBuilder<number>;
   from(keys: Keys): RawBuilder<unknown>;
   /** Columns of the table; those that are computed stand in `computed`. */
   columns: readonly string[];
@@ -51,6 +53,8 @@ interface Source {
   time: string;
   order: RawBuilder<unknown>;
 }
+
+const MOST_ROWS = 2_000;
 
 const seconds = (from: string, to: string) => sql`cast(${sql.ref(to)} - ${sql.ref(from)} as double precision) / 1000`;
 
@@ -86,6 +90,7 @@ const SOURCES: Readonly<Record<ExportKind, Source>> = {
   steps: {
     key: RUNS,
     keys: 50,
+    held: sql`(select count(*) from step_executions where run_id = runs.id)`,
     from: () => sql`runs cross join step_executions as step left join step_feedback
       on step_feedback.run_id = step.run_id and step_feedback.step_name = step.step_name`,
     columns: of(
@@ -166,22 +171,29 @@ export function exportPages(
   const rows = rowsOf(kind, filter, { after: AFTER, last: LAST }).compile(db);
   const columns = exportColumns(kind);
   return async ({ after, format, header }) => {
-    const { rows: found } = await db.executeQuery<{ last: number | null; n: number }>(
-      withKeys(ends, { after, last: LAST }),
-    );
-    const { last = null, n = 0 } = found[0] ?? {};
+    const { rows: found } = await db.executeQuery<Ends>(withKeys(ends, { after, last: LAST }));
+    const { last = null, looked = null, n = 0 } = found[0] ?? {};
     const shape = { format, columns, header };
     if (last === null) return { text: textPage([], shape).text, next: null };
     const { text, last: cut } = await readText(withKeys(rows, { after, last }), shape);
-    return { text, next: cut ?? (n < keys ? null : last) };
+    return { text, next: cut ?? (n < keys && last === looked ? null : last) };
   };
 }
 
-function endsOf(kind: ExportKind): RawBuilder<{ last: number | null; n: number }> {
-  const { key, keys } = SOURCES[kind];
+/** The last key of a page, and of the `n` keys that were looked at. */
+interface Ends {
+  last: number | null;
+  looked: number | null;
+  n: number;
+}
+
+function endsOf(kind: ExportKind): RawBuilder<Ends> {
+  const { key, keys, held = sql.lit(0) } = SOURCES[kind];
   const column = sql.ref(`${key.table}.${key.column}`);
-  return sql`select max(place) as last, count(*) as n from (
-      select ${column} as place from ${sql.table(key.table)} where ${column} > ${AFTER} order by ${column} limit ${sql.lit(keys)}) as page`;
+  return sql`select max(place) filter (where up_to = held or up_to <= ${sql.lit(MOST_ROWS)}) as last, max(place) as looked, count(*) as n from (
+      select place, held, sum(held) over (order by place) as up_to from (
+        select ${column} as place, ${held} as held from ${sql.table(key.table)} where ${column} > ${AFTER} order by ${column} limit ${sql.lit(keys)}
+      ) as page) as summed`;
 }
 
 function rowsOf(kind: ExportKind, filter: ExportFilter, page: Keys): RawBuilder<KeyedRow> {
