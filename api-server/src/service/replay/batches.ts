@@ -52,6 +52,9 @@ export interface Batches {
   readonly safeAgents: readonly string[];
 }
 
+/** How long the list may take: each batch may have thousands of executions. */
+const LIST_MS = 30_000;
+
 export function createBatches(deps: BatchesDeps): Batches {
   const { database } = deps;
   const start = (batch: Batch, { actor }: LaunchOptions, about: Pick<Action, 'targetType' | 'target'>) =>
@@ -60,9 +63,10 @@ export function createBatches(deps: BatchesDeps): Batches {
     );
   return {
     list: async (query) => {
-      const batches = await listBatches(database.db, query);
+      const db = database.reader(AbortSignal.timeout(LIST_MS));
+      const batches = await listBatches(db, query);
       const answers = await batchAnswers(
-        database.db,
+        db,
         batches.map(({ runId }) => runId),
       );
       const byBatch = Map.groupBy(answers, ({ batch }) => batch);

@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely';
-import { family } from '../../../runs/state/hourly.ts';
 import { ACTIVE_RUN_STATUSES, type RunStatus, type StepStatus } from '../../../runs/state/model.ts';
 import { type ChainReplay, gradeOf, type Replay, type ReplaySource } from '../../../runs/state/replay.ts';
 import type { Tx } from '../../db/database.ts';
@@ -104,14 +103,17 @@ async function endedChains(
   if (chains.size === 0) return new Map();
   const rows = await db
     .selectFrom('step_executions')
-    .select(['run_id', 'step_name', 'status', 'deterministic_passed'])
+    .select(['run_id', 'family', 'status', 'deterministic_passed'])
+    .select(({ fn }) => fn.countAll<number | string>().as('n'))
     .where('run_id', 'in', [...chains.keys()])
     .where('completed_at', 'is not', null)
+    .groupBy(['run_id', 'family', 'status', 'deterministic_passed'])
     .execute();
   const isLast = (row: (typeof rows)[number]): boolean =>
-    family(row.step_name) === chains.get(row.run_id)?.asked.at(-1) || row.status === 'cancelled' || hasFailed(row);
+    row.family === chains.get(row.run_id)?.asked.at(-1) || row.status === 'cancelled' || hasFailed(row);
   const ended = Map.groupBy(rows.filter(isLast), ({ run_id }) => run_id);
-  return new Map([...chains.keys()].map((runId) => [runId, ended.get(runId)?.length ?? 0]));
+  const countOf = (runId: string) => ended.get(runId)?.reduce((sum, { n }) => sum + Number(n), 0) ?? 0;
+  return new Map([...chains.keys()].map((runId) => [runId, countOf(runId)]));
 }
 
 const hasFailed = ({ status, deterministic_passed: passed }: { status: string; deterministic_passed: number | null }) =>
