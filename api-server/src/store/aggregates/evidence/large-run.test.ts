@@ -37,6 +37,10 @@ test('a run of very many executions is read in pages, without what was skipped, 
   const { database } = store;
   const signal = new AbortController().signal;
   await closeDays({ database, now: NOW + 2 * DAY_MS, signal });
+  // Of a process that ended in the middle.
+  const day = Math.floor(NOW / DAY_MS) * DAY_MS;
+  const left = { pipeline_name: OF.pipeline, stage: OF.stage, day, part: 99, body: new Uint8Array() };
+  await database.write(({ db }) => db.insertInto('packed_evidence').values(left).execute());
   expect(await packEvidence({ database, signal })).toBe(1);
   const packed = await database.db.selectFrom('packed_evidence').select('part').execute();
   expect(packed).toHaveLength(sizes.length);

@@ -48,18 +48,18 @@ async function packDay(database: PackDeps['database'], day: number, signal: Abor
 
 async function packRuns({ database, signal }: PackDeps, of: EvidenceOf, day: number): Promise<void> {
   const runs = await endedRuns(database.reader(signal), of, { from: day, to: day + DAY_MS });
+  const name = { pipeline_name: of.pipeline, stage: of.stage, day };
+  // Of a process that ended in the middle; runs may have been removed since.
+  await database.write(({ db }) =>
+    db
+      .deleteFrom('packed_evidence')
+      .where(({ and }) => and(name))
+      .execute(),
+  );
   let part = 0;
   for await (const batch of batchesOf(() => database.reader(signal), runs, RUNS_A_PART)) {
-    const row = { pipeline_name: of.pipeline, stage: of.stage, day, part, body: pack(batch) };
-    await database.write(async ({ db }) => {
-      await db
-        .insertInto('packed_evidence')
-        .values(row)
-        .onConflict((conflict) =>
-          conflict.columns(['pipeline_name', 'stage', 'day', 'part']).doUpdateSet({ body: row.body }),
-        )
-        .execute();
-    });
+    const row = { ...name, part, body: pack(batch) };
+    await database.write(({ db }) => db.insertInto('packed_evidence').values(row).execute());
     part += 1;
   }
 }
