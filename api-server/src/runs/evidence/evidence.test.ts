@@ -119,6 +119,36 @@ test('a webhook check that holds leaves trust as it is, one that does not makes 
   expect(bad.run.status).toBe('escalated');
 });
 
+/** An agent answers in time, and the time is over while a second agent thinks. */
+async function makeLate(time: { step?: number; run?: number }) {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const reviewer: Script = ({ signal }) => {
+    vi.advanceTimersByTime(4_000);
+    return signal.aborted ? { ok: false, type: 'cancelled', message: 'stopped', retryable: false } : sure(0.1);
+  };
+  const check = `{type: webhook, name: reachable, url: "${base}/", expect: 'response.status == 200'}`;
+  const evidence = `    verifier: {agent: reviewer}\n    deterministic_checks: [${check}]\n`;
+  const step = time.step === undefined ? '' : `    timeout_seconds: ${time.step}\n`;
+  const run = time.run === undefined ? '' : `timeout_seconds: ${time.run}\n`;
+  await make({ pipelines: [run + text(step + evidence)], agents: { look: () => sure(0.9), reviewer } });
+}
+
+test('who answers just before the time of its step is over is verified and checked as everybody is', async () => {
+  await makeLate({ step: 3 });
+  const { step, run } = await world.run('p');
+  expect(step('look')).toMatchObject({ verifierConfidence: 0.1, effectiveConfidence: 0.1, deterministicPassed: true });
+  expect(run.status).toBe('escalated');
+});
+
+test('a check that the end of the run stopped is no failed one, and what was to be checked has not passed', async () => {
+  await makeLate({ run: 3 });
+  const { step, run } = await world.run('p');
+  expect(step('look')).toMatchObject({ status: 'failed', error: { type: 'timeout' }, deterministicPassed: null });
+  expect(run.status).toBe('failed');
+  expect(await world.database.db.selectFrom('run_labels').select('outcome').execute()).toEqual([]);
+});
+
 test('one failed check of two makes the trust 0', async () => {
   const check = (name: string, status: number) =>
     `{type: webhook, name: ${name}, url: "${base}/", expect: 'response.status == ${status}'}`;

@@ -15,7 +15,7 @@ import { prepare } from './prepare.ts';
 import { retryDelay } from './retry.ts';
 import { noteEnd, noteSkip } from './step-notes.ts';
 import { endSpan, startSpan } from './step-span.ts';
-import { stoppedBefore, takeAnswer, type Taken } from './take-answer.ts';
+import { takeAnswer, type Taken } from './take-answer.ts';
 import type { Answer, Performed, Prepared, StepKind } from '../state/step-kind.ts';
 import {
   endCounters,
@@ -110,10 +110,10 @@ async function iterate(deps: StepDeps, begun: Begun, prepared: Prepared): Promis
   const before: NonNullable<RawResponse['iterationsBefore']> = [];
   for (;;) {
     const performed = await attempts(deps, begun, { prepared, signal, ends, previous });
-    const stopped = stoppedBefore(signal, performed);
+    const stopped = stopReason(performed.inTime ? begun.signal : signal);
     if (stopped) return await interrupted(deps, begun, stopped, performed);
     if (!performed.ok) return await failed(deps, begun, performed);
-    if (!asksAgain(begun, performed.answer)) return await answered(deps, begun, { performed, signal, before });
+    if (!asksAgain(begun, performed.answer)) return await answered(deps, begun, { performed, before });
     before.push({ confidence: performed.answer.confidence, summary: performed.answer.summary });
     previous = performed.answer;
     begun.iteration += 1;
@@ -234,12 +234,13 @@ const AFTER_GATE = { pass: 'completed', proceed: 'completed', escalate: 'escalat
 
 interface Answered {
   performed: Extract<Performed, { ok: true }>;
-  signal: AbortSignal;
   /** Answers of earlier iterations. */
   before: NonNullable<RawResponse['iterationsBefore']>;
 }
 
-async function answered(deps: StepDeps, begun: Begun, { performed, signal, before }: Answered): Promise<StepOutcome> {
+/** Evidence has times of its own: whoever answers just before the step's time is over is checked as everybody is. */
+async function answered(deps: StepDeps, begun: Begun, { performed, before }: Answered): Promise<StepOutcome> {
+  const { signal } = begun;
   const { answer, facts } = performed;
   if (answer.artifactTexts) await deps.keepArtifacts(begun.run, begun.name, answer.artifactTexts);
   const { verdict, counters, ...gathered } = await gatherEvidence(deps, begun, {
@@ -250,7 +251,7 @@ async function answered(deps: StepDeps, begun: Begun, { performed, signal, befor
   });
   await othersFirst(deps, begun.run);
   const stopped = stopReason(signal);
-  if (stopped?.why === 'shutdown' || stopped?.why === 'cancelled') return interrupted(deps, begun, stopped);
+  if (stopped) return interrupted(deps, begun, stopped);
   const report = gate(gathered.evidence, gateRule(begun));
   const raw = { ...gathered.raw, ...(before.length > 0 && { iterationsBefore: before }) };
   return ended(deps, begun, { ...endOf(verdict, answer, report), answer, report, ...gathered, raw }, counters);

@@ -1,7 +1,6 @@
 import type { PromptRoom } from '../state/prompt-room.ts';
 import type { StepContext } from '../state/step-context.ts';
 import type { Performed, Unread } from '../state/step-kind.ts';
-import { stopReason, type Stopped } from '../state/stopped.ts';
 import { goesOnAlone } from '../state/workers.ts';
 import type { Templates } from '../prompt/templates.ts';
 import { type AnswerRoom, withinRoom } from './answer-room.ts';
@@ -12,16 +11,8 @@ interface TakeDeps {
   answers: AnswerRoom;
 }
 
-/** What came of an attempt; `inTime` where nothing had stopped the step by then. */
+/** What came of an attempt; `inTime` where it is an answer that came before the step's time was over, however long it waited for its turn. */
 export type Taken = Performed & { inTime?: boolean };
-
-const TIME_OVER: ReadonlySet<Stopped['why']> = new Set(['step_timeout', 'run_timeout']);
-
-/** Why a step ends without what came of it. An answer that came in time counts, however long it waited for its turn. */
-export function stoppedBefore(signal: AbortSignal, { ok, inTime }: Taken): Stopped | null {
-  const stopped = stopReason(signal);
-  return stopped && ok && inTime && TIME_OVER.has(stopped.why) ? null : stopped;
-}
 
 /** `signal` ends with the time of the step. */
 export async function takeAnswer(
@@ -31,7 +22,8 @@ export async function takeAnswer(
   signal: AbortSignal,
 ): Promise<Taken> {
   const inTime = !signal.aborted;
-  return { ...(await weigh(deps, ctx, said)), inTime };
+  const performed = await weigh(deps, ctx, said);
+  return performed.ok ? { ...performed, inTime } : performed;
 }
 
 /** In one turn, since many branches may be answered in one moment, at length; a text counts while it waits for it. */
