@@ -1,5 +1,6 @@
 import type { Verifier } from '@signalbox/crds';
 import type { Compute } from '@signalbox/crds/process/compute';
+import { linedJson } from '../state/lined-json.ts';
 import type { RawResponse, SecondOpinion } from '../state/model.ts';
 import type { PromptRoom } from '../state/prompt-room.ts';
 import { noteMissing } from '../prompt/blanks.ts';
@@ -115,7 +116,7 @@ export async function renderOr(
 
 /** The answer as a second agent sees it. */
 export const shownAnswer = ({ summary, output }: Answer): string =>
-  shownInPrompt(JSON.stringify({ summary, ...output }, null, 2));
+  shownInPrompt(linedJson({ summary, ...output }));
 
 function builtIn({ mode }: Verifier, { answer, raw }: Subject): string {
   if (mode === 'independent') return raw.prompt ?? '';

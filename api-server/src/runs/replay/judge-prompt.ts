@@ -1,8 +1,9 @@
+import { linedJson } from '../state/lined-json.ts';
 import type { StepExecution } from '../state/model.ts';
 
 /** What a judge sees of an answer. */
 export const answerText = (step: Pick<StepExecution, 'summary' | 'output'> | null): string =>
-  JSON.stringify({ summary: step?.summary ?? null, ...step?.output }, null, 2);
+  linedJson({ summary: step?.summary ?? null, ...step?.output });
 
 export interface Compared {
   /** The task that the recorded answer was given. */
