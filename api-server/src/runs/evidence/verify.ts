@@ -115,8 +115,7 @@ export async function renderOr(
 }
 
 /** The answer as a second agent sees it. */
-export const shownAnswer = ({ summary, output }: Answer): string =>
-  shownInPrompt(linedJson({ summary, ...output }));
+export const shownAnswer = ({ summary, output }: Answer): string => shownInPrompt(linedJson({ summary, ...output }));
 
 function builtIn({ mode }: Verifier, { answer, raw }: Subject): string {
   if (mode === 'independent') return raw.prompt ?? '';
