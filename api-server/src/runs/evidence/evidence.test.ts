@@ -124,7 +124,7 @@ async function makeLate(time: { step?: number; run?: number }) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const reviewer: Script = ({ signal }) => {
-    vi.advanceTimersByTime(4_000);
+    vi.advanceTimersByTime(1_000);
     return signal.aborted ? { ok: false, type: 'cancelled', message: 'stopped', retryable: false } : sure(0.1);
   };
   const check = `{type: webhook, name: reachable, url: "${base}/", expect: 'response.status == 200'}`;
@@ -135,14 +135,14 @@ async function makeLate(time: { step?: number; run?: number }) {
 }
 
 test('who answers just before the time of its step is over is verified and checked as everybody is', async () => {
-  await makeLate({ step: 3 });
+  await makeLate({ step: 1 });
   const { step, run } = await world.run('p');
   expect(step('look')).toMatchObject({ verifierConfidence: 0.1, effectiveConfidence: 0.1, deterministicPassed: true });
   expect(run.status).toBe('escalated');
 });
 
 test('a check that the end of the run stopped is no failed one, and what was to be checked has not passed', async () => {
-  await makeLate({ run: 3 });
+  await makeLate({ run: 1 });
   const { step, run } = await world.run('p');
   expect(step('look')).toMatchObject({ status: 'failed', error: { type: 'timeout' }, deterministicPassed: null });
   expect(run.status).toBe('failed');
