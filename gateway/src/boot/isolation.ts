@@ -1,9 +1,9 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { statSync } from 'node:fs';
 import { isStdio, type StdioServer } from '../config/tool-server-schema.ts';
 import { type Account, findAccount, mayOpen, maySwitchUser } from '../tools/account.ts';
 import type { ProcessSpec } from '../tools/process-group.ts';
 import { findProgram, type Sandbox, sandboxed, sandboxProblem } from '../tools/sandbox.ts';
+import { coveredPaths, secretFiles } from './hidden-paths.ts';
 import type { OpenedIsolation, ServerIsolation, GatewayOptions } from './stages.ts';
 
 type IsolationOptions = Pick<GatewayOptions, 'config' | 'configPath' | 'baseEnvironment' | 'environmentShown' | 'log'>;
@@ -17,7 +17,9 @@ export async function openIsolation(options: IsolationOptions): Promise<Result> 
   const servers = Object.entries(config.mcp_servers).flatMap(([name, entry]): [string, StdioServer][] =>
     isStdio(entry) ? [[name, entry]] : [],
   );
-  const namespaces = await probe(servers, options);
+  const probed = await probe(servers, options);
+  if (!probed.ok) return probed;
+  const { namespaces } = probed;
   const isolations = new Map<string, ServerIsolation>();
   const warnings = environmentShown === null ? [] : [`/proc shows the environment of the gateway: ${environmentShown}`];
   for (const [name, entry] of servers) {
@@ -34,21 +36,27 @@ export async function openIsolation(options: IsolationOptions): Promise<Result> 
 const OPEN: ServerIsolation = { kind: 'none', isolate: (spec) => spec };
 
 type Namespaces = { possible: true; sandbox: Omit<Sandbox, 'hostProcesses'> } | { possible: false; reason: string };
+type Probed = { ok: true; namespaces: Namespaces } | { ok: false; message: string };
 
-/** Asked once, and only where a server could use them. */
-async function probe(servers: readonly [string, StdioServer][], options: IsolationOptions): Promise<Namespaces> {
+const impossible = (reason: string): Probed => ({ ok: true, namespaces: { possible: false, reason } });
+
+/** Asked once, and only where a server could use them. Where only a path is in the way, a server may have made it so: no server runs open for that. */
+async function probe(servers: readonly [string, StdioServer][], options: IsolationOptions): Promise<Probed> {
   if (!servers.some(([, { user, isolation }]) => user === undefined && isolation !== 'off'))
-    return { possible: false, reason: 'no server asks for them' };
-  if (process.platform !== 'linux') return { possible: false, reason: `${process.platform} has no user namespaces` };
+    return impossible('no server asks for them');
+  if (process.platform !== 'linux') return impossible(`${process.platform} has no user namespaces`);
   const path = options.baseEnvironment['PATH'];
   const [unshare, mount] = [findProgram('unshare', path), findProgram('mount', path)];
-  if (unshare === null || mount === null) return { possible: false, reason: 'unshare and mount are not installed' };
-  const hidden = secretFiles(options);
-  const readOnly = [options.config.agents_dir];
-  const pinned = renameable([...hidden, ...readOnly]);
-  const sandbox = { unshare, mount, hidden, pinned, readOnly };
-  const reason = await sandboxProblem({ ...sandbox, hostProcesses: false });
-  return reason === null ? { possible: true, sandbox } : { possible: false, reason };
+  if (unshare === null || mount === null) return impossible('unshare and mount are not installed');
+  const programs = { unshare, mount, hostProcesses: false };
+  const reason = await sandboxProblem({ ...programs, hidden: [], pinned: [], readOnly: [] });
+  if (reason !== null) return impossible(reason);
+  const covered = coveredPaths(options);
+  if (!covered.ok) return covered;
+  const { paths } = covered;
+  const problem = await sandboxProblem({ ...programs, ...paths });
+  if (problem !== null) return { ok: false, message: `isolation of tool servers: ${problem}` };
+  return { ok: true, namespaces: { possible: true, sandbox: { ...programs, ...paths } } };
 }
 
 function inNamespaces(name: string, { isolation, host_processes }: StdioServer, namespaces: Namespaces): Decision {
@@ -82,36 +90,6 @@ function asUser(name: string, user: string | number, options: IsolationOptions):
 function openFiles(key: string, account: Account, options: IsolationOptions): string[] {
   const readable = secretFiles(options).filter((path) => mayOpen(path, account));
   return readable.map((path) => `${key}: ${account.name} can read ${path}; restrict its mode`);
-}
-
-/** What may hold a secret of the gateway, or of what runs beside it. The folder of tokens is not hidden as a whole: it may be the folder of everything. */
-function secretFiles({ config, configPath }: IsolationOptions): string[] {
-  const { identity_dir, isolation_hide, server } = config;
-  const tokens = ['device-auth.json', 'runner-signing-key.pem'].map((file) => join(identity_dir, file));
-  const own = [...(configPath === null ? [] : [configPath]), ...(server.tls ? [server.tls.key] : []), ...tokens];
-  return [...own, ...isolation_hide];
-}
-
-/** The folders around these paths that this user may rename, and put others in their place; outer ones first. */
-function renameable(paths: readonly string[]): string[] {
-  const folders = new Set(paths.flatMap(foldersAround));
-  return [...folders]
-    .filter((folder) => existsSync(folder) && isWritable(dirname(folder)))
-    .toSorted((a, b) => a.length - b.length);
-}
-
-function foldersAround(path: string): string[] {
-  const folder = dirname(path);
-  return folder === dirname(folder) ? [] : [...foldersAround(folder), folder];
-}
-
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** A program that its user may execute and not read keeps others of that user out of its memory; the image has such a `node`. */

@@ -180,7 +180,7 @@ export const GatewayConfig = z.strictObject({
     .max(100)
     .default([])
     .describe(
-      'Further files and folders that are empty for tool servers in namespaces: what holds secrets of other programs of the same user',
+      'Further files and folders that are empty for tool servers in namespaces: what holds secrets of other programs of the same user. No links in folders in which the gateway may write',
     ),
   identity: z
     .strictObject({

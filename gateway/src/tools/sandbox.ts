@@ -22,6 +22,7 @@ export interface Sandbox {
  * Runs in a user and a mount namespace, as their root: mounts on themselves folders that are pinned, covers what is hidden, leaves a folder that is now covered, then enters a second user namespace, which
  * has no rights over the first one's mounts, under the ids that the process would have without any. A process of another
  * user namespace may not read environment, memory or open files of the gateway's processes, although their user is the same.
+ * Mounts follow links, so a link that another server can have put in a hidden place is left alone.
  */
 const SCRIPT = `
 mount=$1 unshare=$2 uid=$3 gid=$4 leader=$5
@@ -31,7 +32,8 @@ while [ "$1" != -- ]; do
   case $1 in
     pin:*) "$mount" --rbind "$path" "$path" || exit 126 ;;
     read:*) "$mount" --rbind -o ro,nosuid,nodev,noexec "$path" "$path" || exit 126 ;;
-    *) if [ -d "$path" ]; then "$mount" -t tmpfs -o ro,mode=755 none "$path" || exit 126
+    *) if [ -h "$path" ] && [ -w "\${path%/*}/" ]; then :
+      elif [ -d "$path" ]; then "$mount" -t tmpfs -o ro,mode=755 none "$path" || exit 126
       elif [ -e "$path" ]; then "$mount" --bind /dev/null "$path" || exit 126; fi ;;
   esac
   shift

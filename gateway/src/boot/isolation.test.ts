@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readConfig } from '../config/load.ts';
+import { createLog } from '../observability/log.ts';
+import { findProgram, sandboxProblem } from '../tools/sandbox.ts';
+import { openIsolation } from './isolation.ts';
+
+const [unshare, mount] = ['unshare', 'mount'].map((name) => findProgram(name, undefined) ?? name) as [string, string];
+const reason = await sandboxProblem({ unshare, mount, hidden: [], pinned: [], readOnly: [], hostProcesses: false });
+const isPossible = reason === null;
+
+let scratch: string;
+beforeEach(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'hidden-'));
+  mkdirSync(at('agents'));
+  mkdirSync(at('server'));
+  writeFileSync(at('server/own'), 'what the server reads');
+});
+afterEach(() => rmSync(scratch, { recursive: true }));
+const at = (path: string) => join(scratch, path);
+
+/** What a start of the gateway decides about its servers, of which one is called `one`. */
+async function open(settings: object = {}, one: object = {}, path = process.env['PATH'] ?? '') {
+  const servers = { one: { command: 'none', ...one } };
+  writeFileSync(at('gateway.yaml'), JSON.stringify({ ...settings, mcp_servers: servers }));
+  const loaded = readConfig(at('gateway.yaml'));
+  if (!loaded.ok) throw new Error(loaded.message);
+  const { config } = loaded;
+  const log = createLog('error');
+  const baseEnvironment = { PATH: path };
+  return openIsolation({ config, configPath: at('gateway.yaml'), baseEnvironment, environmentShown: null, log });
+}
+
+type Opened = Extract<Awaited<ReturnType<typeof open>>, { ok: true }>;
+async function opened(...args: Parameters<typeof open>): Promise<Opened> {
+  const isolation = await open(...args);
+  if (!isolation.ok) throw new Error(isolation.message);
+  expect(isolation.of('one').kind).toBe('namespace');
+  return isolation;
+}
+
+/** What a server that does this says. Where it says something and then reads stdin, `meanwhile` is done before that ends. */
+function runs(isolation: Opened, script: string, meanwhile = () => {}): Promise<string> {
+  const spec = { command: '/bin/sh', args: ['-c', script], env: {}, secrets: [], memoryLimitBytes: 0, cwd: undefined };
+  const { command, args } = isolation.of('one').isolate(spec);
+  return new Promise((resolve) => {
+    const server = execFile(command, args, { cwd: '/' }, (_, stdout, stderr) => resolve(stdout + stderr));
+    server.stdout?.once('data', () => {
+      meanwhile();
+      server.stdin?.end();
+    });
+  });
+}
+
+describe.runIf(isPossible).each(['auto', 'require'])('with isolation: %s', (isolation) => {
+  test.each([
+    ['identity/runner-signing-key.pem', '/proc/self/fd/1'],
+    ['identity/device-auth.json', 'server'],
+    ['missing', '/proc/self/fd/1'],
+    ['missing', 'server'],
+  ])(
+    'a server that makes of %s a link to %s changes no other server, and the next start names it',
+    async (path, to) => {
+      const target = to.startsWith('/') ? to : at(to);
+      const before = await opened({ isolation_hide: ['missing'] }, { isolation });
+      expect(await runs(before, `ln -s ${target} ${at(path)} && echo planted`)).toBe('planted\n');
+      expect(await runs(before, `cat ${at('server/own')}`)).toBe('what the server reads');
+      expect(await open({ isolation_hide: ['missing'] }, { isolation })).toEqual({
+        ok: false,
+        message: `${at(path)}: is a link that a tool server may have made; delete it, or name what it leads to`,
+      });
+      rmSync(at(path));
+      await opened({ isolation_hide: ['missing'] }, { isolation });
+    },
+  );
+
+  test('where nothing can be mounted on one path the gateway does not start', async () => {
+    mkdirSync(at('bin'));
+    const refuses = `#!/bin/sh
+      case "$*" in *agents*) echo "mount: ${at('agents')}: refused" >&2; exit 32;; esac
+      exec ${mount} "$@"`;
+    writeFileSync(at('bin/mount'), refuses, { mode: 0o755 });
+    const message = `isolation of tool servers: mount: ${at('agents')}: refused`;
+    expect(await open({}, { isolation }, at('bin'))).toEqual({ ok: false, message });
+  });
+});
+
+test.runIf(isPossible)('a folder of tokens that is missing is made, and no server replaces it', async () => {
+  const isolation = await opened({ identity_dir: 'deep/identity' });
+  await runs(isolation, `mv ${at('deep/identity')} ${at('deep/old')}; mv ${at('deep')} ${at('old')}`);
+  expect(readdirSync(at('deep'))).toEqual(['identity']);
+});
