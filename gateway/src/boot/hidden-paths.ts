@@ -1,11 +1,14 @@
-import { accessSync, constants, existsSync, lstatSync, mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isStdio } from '../config/tool-server-schema.ts';
 import type { GatewayConfig } from '../config/schema.ts';
 import type { Sandbox } from '../tools/sandbox.ts';
 import type { GatewayOptions } from './stages.ts';
 
 type Places = Pick<GatewayOptions, 'config' | 'configPath'>;
-type Covered = { ok: true; paths: Pick<Sandbox, 'hidden' | 'pinned' | 'readOnly'> } | { ok: false; message: string };
+type Covered =
+  | { ok: true; paths: Pick<Sandbox, 'hidden' | 'pinned' | 'readOnly'>; warnings: string[] }
+  | { ok: false; message: string };
 
 /** What servers in namespaces neither see nor change. Mounts follow links, so none may be there that such a server could have made. */
 export function coveredPaths(places: Places): Covered {
@@ -18,7 +21,7 @@ export function coveredPaths(places: Places): Covered {
     return { ok: false, message };
   }
   const pinned = renameable([...hidden, ...tokenFiles(places.config), agents_dir]);
-  return { ok: true, paths: { hidden, pinned, readOnly: [agents_dir] } };
+  return { ok: true, paths: { hidden, pinned, readOnly: [agents_dir] }, warnings: renewalWarnings(places.config) };
 }
 
 /** What may hold a secret of the gateway, or of what runs beside it. The folder of tokens is not hidden as a whole: it may be the folder of everything. */
@@ -33,8 +36,31 @@ const tokenFiles = ({ identity_dir }: GatewayConfig) =>
 
 /** The gateway writes files of tokens only before it starts servers: one that is missing then holds no secret, whatever a server puts there. */
 function hiddenPaths(places: Places): string[] {
-  const missing = new Set(tokenFiles(places.config).filter((path) => !existsSync(path) && !isLink(path)));
-  return secretFiles(places).filter((path) => !missing.has(path));
+  const { config } = places;
+  const missing = new Set(tokenFiles(config).filter((path) => !existsSync(path) && !isLink(path)));
+  const key = config.server.tls?.key;
+  const paths = secretFiles(places).flatMap((path) => (path === key ? placesOfKey(path, config) : [path]));
+  return [...new Set(paths)].filter((path) => !missing.has(path));
+}
+
+/** A renewed key is another file, which a mount on the one before does not cover: the folder is hidden where no server needs it. */
+function placesOfKey(key: string, { mcp_servers }: GatewayConfig): string[] {
+  const files = existsSync(key) ? [key, realpathSync(key)] : [key];
+  const servers = JSON.stringify(Object.values(mcp_servers).filter(isStdio));
+  const isNamed = files.map(dirname).some((folder) => servers.includes(`${folder}/`) || servers.includes(`${folder}"`));
+  return files.map((file) => (!isNamed && holdsOnlyKeys(dirname(file)) ? dirname(file) : file));
+}
+
+/** As Kubernetes, cert-manager and certbot name what is in such folders. */
+const OF_KEYS = /^\.\.|^README$|\.(pem|key|crt|cer)$/;
+const holdsOnlyKeys = (folder: string) => attempt(() => readdirSync(folder).every((name) => OF_KEYS.test(name)));
+
+function renewalWarnings(config: GatewayConfig): string[] {
+  const { tls } = config.server;
+  if (tls === undefined || placesOfKey(tls.key, config).every(isFolder)) return [];
+  return [
+    `a tool server that runs can read what replaces ${tls.key}; keep it in a folder of keys and certificates that no server is told of`,
+  ];
 }
 
 /** The folders around these paths that this user may rename, and put others in their place; outer ones first. */
@@ -68,6 +94,7 @@ const makeFolder = (path: string) =>
     return true;
   });
 const isLink = (path: string) => attempt(() => lstatSync(path).isSymbolicLink());
+const isFolder = (path: string) => attempt(() => statSync(path).isDirectory());
 
 /** False also where this user may not look. */
 function attempt(look: () => boolean): boolean {

@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -92,4 +101,63 @@ test.runIf(isPossible)('a folder of tokens that is missing is made, and no serve
   const isolation = await opened({ identity_dir: 'deep/identity' });
   await runs(isolation, `mv ${at('deep/identity')} ${at('deep/old')}; mv ${at('deep')} ${at('old')}`);
   expect(readdirSync(at('deep'))).toEqual(['identity']);
+});
+
+describe.runIf(isPossible)('a TLS key that is renewed while a server runs', () => {
+  const tls = (folder: string) => ({ cert: join(folder, 'tls.crt'), key: join(folder, 'tls.key') });
+  const keyAfter = (isolation: Opened, key: string, renew: () => void) =>
+    runs(isolation, `echo runs; cat; cat ${at(key)}`, renew);
+  const write = (folder: string, text: string) => {
+    mkdirSync(at(folder), { recursive: true });
+    for (const file of ['tls.crt', 'tls.key']) writeFileSync(at(join(folder, file)), text);
+  };
+
+  test('is not read by it where a file takes the place of the other', async () => {
+    write('tls', 'OLD');
+    const isolation = await opened({ server: { tls: tls('tls') } });
+    expect(isolation.warnings).toEqual([]);
+    const said = await keyAfter(isolation, 'tls/tls.key', () => {
+      writeFileSync(at('tls/new.key'), 'NEW');
+      renameSync(at('tls/new.key'), at('tls/tls.key'));
+    });
+    expect(readFileSync(at('tls/tls.key'), 'utf8')).toBe('NEW');
+    expect(said).toContain('No such file');
+  });
+
+  test('is not read by it where links lead to another folder, as on Kubernetes', async () => {
+    write('tls/..one', 'OLD');
+    symlinkSync('..one', at('tls/..data'));
+    for (const file of ['tls.crt', 'tls.key']) symlinkSync(`..data/${file}`, at(`tls/${file}`));
+    const said = await keyAfter(await opened({ server: { tls: tls('tls') } }), 'tls/tls.key', () => {
+      write('tls/..two', 'NEW');
+      symlinkSync('..two', at('tls/..data_tmp'));
+      renameSync(at('tls/..data_tmp'), at('tls/..data'));
+    });
+    expect(readFileSync(at('tls/tls.key'), 'utf8')).toBe('NEW');
+    expect(said).toContain('No such file');
+  });
+
+  test('is not read by it where the folder of links is not that of the files, as of certbot', async () => {
+    write('archive', 'OLD');
+    mkdirSync(at('live'));
+    for (const file of ['tls.crt', 'tls.key']) symlinkSync(`../archive/${file}`, at(`live/${file}`));
+    const isolation = await opened({ server: { tls: tls('live') } });
+    const said = await keyAfter(isolation, 'archive/tls2.key', () => writeFileSync(at('archive/tls2.key'), 'NEW'));
+    expect(said).toContain('No such file');
+  });
+
+  test('is warned of where its folder holds other things, which stay readable', async () => {
+    write('tls', 'OLD');
+    writeFileSync(at('tls/server.js'), 'what the server reads');
+    const isolation = await opened({ server: { tls: tls('tls') } });
+    expect(isolation.warnings).toEqual([expect.stringContaining(`can read what replaces ${at('tls/tls.key')}`)]);
+    expect(await runs(isolation, `cat ${at('tls/tls.key')} ${at('tls/server.js')}`)).toBe('what the server reads');
+  });
+
+  test('is warned of where a server is told of its folder, which stays readable', async () => {
+    write('tls', 'OLD');
+    const isolation = await opened({ server: { tls: tls('tls') } }, { env: { CA: at('tls/tls.crt') } });
+    expect(isolation.warnings).toEqual([expect.stringContaining(`can read what replaces ${at('tls/tls.key')}`)]);
+    expect(await runs(isolation, `cat ${at('tls/tls.key')} ${at('tls/tls.crt')}`)).toBe('OLD');
+  });
 });

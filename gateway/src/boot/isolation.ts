@@ -22,6 +22,7 @@ export async function openIsolation(options: IsolationOptions): Promise<Result> 
   const { namespaces } = probed;
   const isolations = new Map<string, ServerIsolation>();
   const warnings = environmentShown === null ? [] : [`/proc shows the environment of the gateway: ${environmentShown}`];
+  if (namespaces.possible) warnings.push(...namespaces.warnings);
   for (const [name, entry] of servers) {
     const decided =
       entry.user === undefined ? inNamespaces(name, entry, namespaces) : asUser(name, entry.user, options);
@@ -35,7 +36,9 @@ export async function openIsolation(options: IsolationOptions): Promise<Result> 
 
 const OPEN: ServerIsolation = { kind: 'none', isolate: (spec) => spec };
 
-type Namespaces = { possible: true; sandbox: Omit<Sandbox, 'hostProcesses'> } | { possible: false; reason: string };
+type Namespaces =
+  | { possible: true; sandbox: Omit<Sandbox, 'hostProcesses'>; warnings: string[] }
+  | { possible: false; reason: string };
 type Probed = { ok: true; namespaces: Namespaces } | { ok: false; message: string };
 
 const impossible = (reason: string): Probed => ({ ok: true, namespaces: { possible: false, reason } });
@@ -53,10 +56,10 @@ async function probe(servers: readonly [string, StdioServer][], options: Isolati
   if (reason !== null) return impossible(reason);
   const covered = coveredPaths(options);
   if (!covered.ok) return covered;
-  const { paths } = covered;
+  const { paths, warnings } = covered;
   const problem = await sandboxProblem({ ...programs, ...paths });
   if (problem !== null) return { ok: false, message: `isolation of tool servers: ${problem}` };
-  return { ok: true, namespaces: { possible: true, sandbox: { ...programs, ...paths } } };
+  return { ok: true, namespaces: { possible: true, sandbox: { ...programs, ...paths }, warnings } };
 }
 
 function inNamespaces(name: string, { isolation, host_processes }: StdioServer, namespaces: Namespaces): Decision {
