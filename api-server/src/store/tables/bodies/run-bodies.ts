@@ -3,6 +3,7 @@ import type { RunEvent } from '../../../runs/state/model.ts';
 import {
   filled,
   hasPacked,
+  headOf,
   type PackedBody,
   type TextColumn,
   TEXTS,
@@ -53,10 +54,13 @@ const stepsOf = (rows: readonly Texts[]): Set<string> => new Set(rows.map((row) 
 
 type Stored = Pick<RunRow, 'context'> & { seq: number };
 
-async function bodyOf(db: Kysely<Tables>, { seq, context }: Stored): Promise<PackedBody | null> {
+async function headIn(
+  db: Kysely<Tables>,
+  { seq, context }: Stored,
+): Promise<Pick<PackedBody, 'context' | 'raw'> | null> {
   if (context !== PACKED) return null;
   const row = await db.selectFrom('run_bodies').select('body').where('seq', '=', seq).executeTakeFirst();
-  return row ? unpack(row.body) : null;
+  return row ? (JSON.parse(headOf(row.body)) as Pick<PackedBody, 'context' | 'raw'>) : null;
 }
 
 /** The names of the steps that a body has texts of, each once; none where there is no body. */
@@ -67,12 +71,12 @@ export async function packedSteps(db: Kysely<Tables>, seq: number): Promise<stri
 
 /** The context of a run without `raw`, from its row or packed. */
 export async function contextOf(db: Kysely<Tables>, run: Stored): Promise<Record<string, unknown>> {
-  return (await bodyOf(db, run))?.context ?? (JSON.parse(run.context) as Record<string, unknown>);
+  return (await headIn(db, run))?.context ?? (JSON.parse(run.context) as Record<string, unknown>);
 }
 
 /** The delivery of a run as it came; null where none was kept. */
 export async function deliveryOf(db: Kysely<Tables>, run: Stored & Pick<RunRow, 'raw' | 'raw_hash'>): Promise<unknown> {
-  return (await bodyOf(db, run))?.raw ?? readRaw(db, run);
+  return (await headIn(db, run))?.raw ?? readRaw(db, run);
 }
 
 /** The same by the id of the run. */
