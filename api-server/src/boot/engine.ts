@@ -40,7 +40,7 @@ import type { Database } from '../store/db/database.ts';
 import { perform } from '../store/db/write.ts';
 import { readInterrupted, readStatus } from '../store/tables/interrupted.ts';
 import { readOutcome } from '../store/tables/sub-runs/outcome.ts';
-import { readRecorded } from '../store/tables/replay/recorded-runs.ts';
+import { createRecordedReads } from '../store/tables/replay/recorded-runs.ts';
 import { noteJudgement, noteUnreplayable, readBatch, readStep } from '../store/tables/replay/replays.ts';
 import { runWrites } from '../store/tables/run-store.ts';
 import { enterGroup } from '../store/tables/replicas/shared-concurrency.ts';
@@ -135,7 +135,7 @@ function replayDeps(
   const backends = new Map([...all].map(([name, backend]) => [name, onlySafe(backend, safeAgents)]));
   return {
     readBatch: (runId) => readBatch(db, runId),
-    readRecorded: (of) => readRecorded(db, of),
+    ...createRecordedReads(db),
     readStep: (runId, name) => readStep(db, runId, name),
     backends,
     kinds: new Map(

@@ -1,8 +1,14 @@
 import type { ExecutorStep } from '@signalbox/crds';
 import type { ActiveRun } from '../state/active-run.ts';
 import type { StepView } from '../state/step-results.ts';
-import type { StepExecution } from '../state/model.ts';
-import { candidateName, type ChainReplay, gradeOf, type RecordedRun, type ReplaySample } from '../state/replay.ts';
+import {
+  candidateName,
+  type ChainReplay,
+  gradeOf,
+  type RecordedRun,
+  type RecordedStep,
+  type ReplaySample,
+} from '../state/replay.ts';
 import { stepView } from '../run/step-view.ts';
 import { asksAgent } from './candidate-step.ts';
 import { executeCandidate, countGrade } from './execute.ts';
@@ -32,12 +38,15 @@ export async function replayChain(deps: ReplayingDeps, run: ActiveRun, one: OneC
   }
 }
 
+/** What stays of a recorded run beside the results of its steps. */
+type Origin = Pick<RecordedRun, 'run' | 'pipeline' | 'context'>;
+
 interface Start {
-  recorded: RecordedRun;
+  recorded: Origin;
   /** Of the entries before the range. */
   results: Map<string, StepView>;
   /** The recorded executions of the range. */
-  steps: StepExecution[];
+  steps: RecordedStep[];
 }
 
 async function startOf(
@@ -45,22 +54,24 @@ async function startOf(
   { pipeline }: ActiveRun,
   { sourceRunId }: ReplaySample,
 ): Promise<Rebuilt<Start>> {
-  const recorded = sourceRunId === null ? null : await deps.readRecorded({ runId: sourceRunId });
+  const recorded = sourceRunId === null ? null : await deps.readRecorded({ runId: sourceRunId, fanOut: null });
   if (!recorded) return { ok: false, reason: 'the recorded run is gone' };
   const steps = pipeline.steps.flatMap(({ name }) => recorded.steps.find(({ stepName }) => stepName === name) ?? []);
   const [first] = steps;
   if (!first || steps.length < pipeline.steps.length)
     return { ok: false, reason: 'the recorded run has not executed every step of the range' };
   const results = resultsBefore(recorded, first.stepIndex);
-  return results.ok ? { ok: true, value: { recorded, results: results.value, steps } } : results;
+  if (!results.ok) return results;
+  const { run, pipeline: recordedPipeline, context } = recorded;
+  return { ok: true, value: { recorded: { run, pipeline: recordedPipeline, context }, results: results.value, steps } };
 }
 
 interface Link {
   step: ExecutorStep;
   index: number;
   /** The recorded execution of the step. */
-  known: StepExecution;
-  recorded: RecordedRun;
+  known: RecordedStep;
+  recorded: Origin;
   sample: ReplaySample;
   /** Results of the steps before it, replayed where they are in the range. */
   results: ReadonlyMap<string, StepView>;
@@ -69,7 +80,7 @@ interface Link {
 /** What the next step sees of this one; null where the chain ends here. */
 async function resultOf(deps: ReplayingDeps, run: ActiveRun, link: Link): Promise<StepView | null> {
   const { step, index, known, recorded, sample, results } = link;
-  if (!asksAgent(step)) return stepView(known);
+  if (!asksAgent(step)) return known.view;
   const name = candidateName(step.name, sample.position);
   const earlier = run.results.get(name);
   const ended = earlier ? await deps.readStep(run.id, name) : null;

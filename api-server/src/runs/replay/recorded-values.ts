@@ -4,7 +4,6 @@ import type { StepExecution } from '../state/model.ts';
 import type { RecordedRun } from '../state/replay.ts';
 import { StepResults, type StepView } from '../state/step-results.ts';
 import { runValues } from '../prompt/run-values.ts';
-import { stepView } from '../run/step-view.ts';
 
 export type Rebuilt<T> = { ok: true; value: T } | { ok: false; reason: string };
 
@@ -19,7 +18,7 @@ export function recordedValues(recorded: RecordedRun, step: StepExecution): Rebu
 
 /** The same with other results, for a step that is fed by replayed ones. */
 export const valuesWith = (
-  { run, pipeline, context }: RecordedRun,
+  { run, pipeline, context }: Pick<RecordedRun, 'run' | 'pipeline' | 'context'>,
   results: ReadonlyMap<string, StepView>,
   { at, locals = {} }: { at: number; locals?: Record<string, unknown> },
 ): Record<string, unknown> => runValues({ ...run, pipeline, context, results: new StepResults(results) }, at, locals);
@@ -29,18 +28,21 @@ export function resultsBefore({ pipeline, steps }: RecordedRun, index: number): 
   const before = steps
     .filter((step) => step.stepIndex < index && step.completedAt !== null)
     .toSorted((a, b) => (a.completedAt ?? 0) - (b.completedAt ?? 0));
-  const results = new Map(before.map((step) => [step.stepName, stepView(step)]));
+  const results = new Map(before.map(({ stepName, view }) => [stepName, view]));
   const missing = pipeline.steps.slice(0, index).find(({ name }) => !results.has(name));
   if (missing) return { ok: false, reason: `the recorded run has no result of step "${missing.name}"` };
   return { ok: true, value: results };
 }
 
+/** The fan-out that an execution is a branch of; null for any other. */
+export const fanOutOf = ({ kind, stepName }: StepExecution): string | null =>
+  kind === 'fan_out_branch' ? family(stepName) : null;
+
 /** A branch of a fan-out sees its item, which the row of the group keeps. */
-function itemOf({ pipeline, steps }: RecordedRun, step: StepExecution): Rebuilt<Record<string, unknown>> {
-  if (step.kind !== 'fan_out_branch') return { ok: true, value: {} };
-  const name = family(step.stepName);
+function itemOf({ pipeline, items }: RecordedRun, step: StepExecution): Rebuilt<Record<string, unknown>> {
+  const name = fanOutOf(step);
+  if (name === null) return { ok: true, value: {} };
   const at = Number(step.stepName.slice(name.length + 1));
-  const items = steps.find(({ stepName }) => stepName === name)?.rawResponse?.items;
   const as = variableOf(pipeline, name);
   if (as === null || !Array.isArray(items) || !(at in items))
     return { ok: false, reason: 'the recorded run has lost the items of its fan-out' };

@@ -1,4 +1,4 @@
-import type { Judgement, RecordedRun, ReplayBatch, ReplaySample, StepReplay } from '../state/replay.ts';
+import type { Judgement, RecordedOf, RecordedRun, ReplayBatch, ReplaySample, StepReplay } from '../state/replay.ts';
 import type { StepExecution } from '../state/model.ts';
 import type { Write } from '../state/records.ts';
 import type { StepKind } from '../state/step-kind.ts';
@@ -8,8 +8,10 @@ import type { StepDeps } from '../step/step.ts';
 export interface ReplayDeps {
   /** Null where the run holds no batch. */
   readBatch(runId: string): Promise<ReplayBatch | null>;
-  /** The run of a recorded execution, by the id of either; null where it is gone. */
-  readRecorded(of: { stepId: string } | { runId: string }): Promise<RecordedRun | null>;
+  /** A recorded execution; null where it is gone. */
+  readExecution(id: string): Promise<StepExecution | null>;
+  /** A recorded run; null where it is gone. */
+  readRecorded(of: RecordedOf): Promise<RecordedRun | null>;
   /** A candidate that ended before a restart. */
   readStep(runId: string, stepName: string): Promise<StepExecution | null>;
   /** Agents only, no approvals: a replay asks no person. */

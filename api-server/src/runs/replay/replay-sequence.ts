@@ -19,6 +19,10 @@ export const replaySequence =
         untilAnswered(step, run, () => read(...args));
     const batch = await patient(replay.readBatch)(run.id);
     if (batch === null) return runSequence(step, run);
-    const reads = { readRecorded: patient(replay.readRecorded), readStep: patient(replay.readStep) };
+    const reads = {
+      readExecution: patient(replay.readExecution),
+      readRecorded: patient(replay.readRecorded),
+      readStep: patient(replay.readStep),
+    };
     return runBatch({ step, replay: { ...replay, ...reads } }, run, batch);
   };

@@ -1,10 +1,10 @@
 import type { AgentStep } from '@signalbox/crds';
 import type { ActiveRun } from '../state/active-run.ts';
 import type { StepExecution } from '../state/model.ts';
-import { candidateName, type RecordedRun, type ReplaySample, type StepReplay } from '../state/replay.ts';
+import { candidateName, type ReplayMode } from '../state/replay.ts';
 import type { StepKind } from '../state/step-kind.ts';
 import { judgeSample, skippedBy } from './judge.ts';
-import { recordedValues, type Rebuilt } from './recorded-values.ts';
+import { fanOutOf, recordedValues, type Rebuilt } from './recorded-values.ts';
 import type { OneSample, ReplayingDeps } from './replay-deps.ts';
 import { countGrade, executeCandidate } from './execute.ts';
 
@@ -14,39 +14,32 @@ export async function replaySample(deps: ReplayingDeps, run: ActiveRun, one: One
   const name = candidateName(replay.stepName, sample.position);
   const known = run.results.has(name);
   if (known && (replay.judge === null || sample.judgement !== null)) return;
-  const found = await readSample(deps, sample);
-  const candidate = known ? await deps.readStep(run.id, name) : await askCandidate(deps, run, { ...one, name, found });
+  const recorded = sample.stepId === null ? null : await deps.readExecution(sample.stepId);
+  const asked = { ...one, name, recorded };
+  const candidate = known ? await deps.readStep(run.id, name) : await askCandidate(deps, run, asked);
   if (candidate === null || candidate.status === 'cancelled') return;
-  await judgeSample(deps, run, { ...one, name, candidate, recorded: found && found.step });
+  await judgeSample(deps, run, { ...asked, candidate });
 }
 
-interface Found {
-  recorded: RecordedRun;
-  step: StepExecution;
-}
-
-/** Null where the recorded execution is gone. */
-async function readSample(deps: ReplayingDeps, { stepId }: ReplaySample): Promise<Found | null> {
-  const recorded = stepId === null ? null : await deps.readRecorded({ stepId });
-  const step = recorded?.steps.find(({ id }) => id === stepId);
-  return recorded && step ? { recorded, step } : null;
+interface Asked extends OneSample {
+  name: string;
+  /** Null where it is gone. */
+  recorded: StepExecution | null;
 }
 
 /** Null where the sample cannot be replayed. */
 async function askCandidate(
   deps: ReplayingDeps,
   run: ActiveRun,
-  { name, found, ...one }: OneSample & { name: string; found: Found | null },
+  { name, recorded, ...one }: Asked,
 ): Promise<StepExecution | null> {
-  const question: Rebuilt<Question> = found
-    ? questionOf(one.replay, recordedValues(found.recorded, found.step), found.step)
-    : { ok: false, reason: 'the recorded execution is gone' };
+  const step = run.pipeline.steps[0] as AgentStep;
+  const question = await questionOf(deps, { mode: one.replay.mode, step, recorded });
   if (!question.ok) {
     await leaveOut(deps, run, { ...one, reason: question.reason });
     return null;
   }
   const { values, prompt } = question.value;
-  const step = run.pipeline.steps[0] as AgentStep;
   const asking = prompt === null ? deps : { ...deps, step: { ...deps.step, kinds: verbatim(deps.kinds, prompt) } };
   return executeCandidate(asking, run, { step, family: one.replay.stepName, name, index: 0, values });
 }
@@ -57,16 +50,31 @@ interface Question {
   prompt: string | null;
 }
 
-function questionOf(
-  { mode }: StepReplay,
-  values: Rebuilt<Record<string, unknown>>,
-  { rawResponse }: StepExecution,
-): Rebuilt<Question> {
-  if (mode === 'rerender') return values.ok ? { ok: true, value: { values: values.value, prompt: null } } : values;
-  const prompt = rawResponse?.prompt;
+const GONE = { ok: false, reason: 'the recorded execution is gone' } as const;
+
+interface Asking {
+  mode: ReplayMode;
+  step: AgentStep;
+  recorded: StepExecution | null;
+}
+
+async function questionOf(deps: ReplayingDeps, { mode, step, recorded }: Asking): Promise<Rebuilt<Question>> {
+  if (!recorded) return GONE;
+  if (mode === 'rerender') {
+    const values = await valuesOf(deps, recorded);
+    return values.ok ? { ok: true, value: { values: values.value, prompt: null } } : values;
+  }
+  const prompt = recorded.rawResponse?.prompt;
   if (prompt === undefined) return { ok: false, reason: 'the recorded execution has no stored prompt' };
-  // Checks may read the context; without it their templates find nothing.
+  // Only checks read beside it; without what they read their templates find nothing.
+  const values = step.deterministic_checks.length > 0 ? await valuesOf(deps, recorded) : GONE;
   return { ok: true, value: { values: values.ok ? values.value : {}, prompt } };
+}
+
+/** What it saw. The recorded run is read for this alone: nothing holds it while the candidate is asked. */
+async function valuesOf(deps: ReplayingDeps, step: StepExecution): Promise<Rebuilt<Record<string, unknown>>> {
+  const recorded = await deps.readRecorded({ runId: step.runId, fanOut: fanOutOf(step) });
+  return recorded ? recordedValues(recorded, step) : GONE;
 }
 
 /** Agents that are sent the recorded prompt to the letter. */

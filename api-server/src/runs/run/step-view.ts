@@ -6,16 +6,19 @@ import type { StepExecution } from '../state/model.ts';
 const ahead = new WeakMap<StepExecution, StepView>();
 
 /** What later steps see of a stored execution; a result that a rerun took over counts as what it was. */
-export const stepView = (step: StepExecution): StepView =>
+export const stepView = (step: StepExecution, small?: number): StepView =>
   ahead.get(step) ??
-  heldView({
-    status: step.rawResponse?.loaded?.status ?? step.status,
-    summary: step.summary,
-    confidence: step.primaryConfidence,
-    trust: step.trustReport?.trust ?? null,
-    output: step.output ?? {},
-    next_step_context: step.nextStepContext ?? null,
-  });
+  heldView(
+    {
+      status: step.rawResponse?.loaded?.status ?? step.status,
+      summary: step.summary,
+      confidence: step.primaryConfidence,
+      trust: step.trustReport?.trust ?? null,
+      output: step.output ?? {},
+      next_step_context: step.nextStepContext ?? null,
+    },
+    small,
+  );
 
 /** Makes its view before a run begins with it: thousands in one turn of the event loop would hold it. */
 export function viewedAhead(step: StepExecution): StepExecution {

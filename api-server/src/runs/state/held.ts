@@ -58,9 +58,9 @@ const sizesInMemory = new WeakMap<object, number>();
  * The object with these keys as compressed JSON, which is read where it is used. Runs wait for people by the thousand, and what three
  * characters of JSON say takes up to fifty times as much in memory.
  */
-function held<T extends object>(whole: T, keys: readonly (keyof T)[], json: string): T {
-  const size = json.length > SMALL_BYTES ? Infinity : json.length + BYTES_A_VALUE * (json.match(SIGNS)?.length ?? 0);
-  if (size <= SMALL_BYTES) {
+function held<T extends object>(whole: T, keys: readonly (keyof T)[], json: string, small = SMALL_BYTES): T {
+  const size = json.length > small ? Infinity : json.length + BYTES_A_VALUE * (json.match(SIGNS)?.length ?? 0);
+  if (size <= small) {
     sizesInMemory.set(whole, size);
     return whole;
   }
@@ -101,12 +101,12 @@ export const bytesToHold = (context: TriggerContext): number => RUN_BYTES + held
 
 const viewChars = new WeakMap<StepView, number>();
 
-/** What later steps see of an ended one, as a run holds it. */
-export function heldView(view: StepView): StepView {
+/** What later steps see of an ended one, as a run holds it; what takes more than `small` bytes is compressed. */
+export function heldView(view: StepView, small?: number): StepView {
   const { output, next_step_context, summary } = view;
   const json = JSON.stringify({ output, next_step_context });
   // Each text looks for the last step that said something to the next: for that no answer is read.
-  const lean = held(view, next_step_context === null ? ['output'] : ['output', 'next_step_context'], json);
+  const lean = held(view, next_step_context === null ? ['output'] : ['output', 'next_step_context'], json, small);
   viewChars.set(lean, json.length + (summary?.length ?? 0));
   return lean;
 }

@@ -1,6 +1,7 @@
 import type { Pipeline } from '@signalbox/crds';
 import type { Outcome, StepExecution, StepStatus, TriggerContext } from './model.ts';
 import type { Run } from './model.ts';
+import type { StepView } from './step-results.ts';
 
 /** Sources of the runs that hold a batch of replays (Orchestration 4.6, rule 5). */
 export const REPLAY_SOURCES = ['replay', 'regression'] as const;
@@ -126,12 +127,25 @@ export interface ReplayBatch {
   samples: ReplaySample[];
 }
 
+/** An execution as the texts of later steps see it. */
+export type RecordedStep = Pick<StepExecution, 'stepName' | 'stepIndex' | 'startedAt' | 'completedAt'> & {
+  view: StepView;
+};
+
 /** A recorded run with all of its executions: what a prompt is rendered against. */
 export interface RecordedRun {
   run: Pick<Run, 'id' | 'team' | 'stage' | 'triggeredAt'>;
   pipeline: Pipeline;
   context: TriggerContext;
-  steps: StepExecution[];
+  steps: RecordedStep[];
+  /** Of the fan-out that was asked for. */
+  items: unknown;
+}
+
+export interface RecordedOf {
+  runId: string;
+  /** The fan-out whose items are read, too. */
+  fanOut: string | null;
 }
 
 const ANSWERED: ReadonlySet<StepStatus> = new Set(['completed', 'stopped', 'escalated']);

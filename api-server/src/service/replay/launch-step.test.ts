@@ -192,6 +192,34 @@ test('rendered sends the recorded prompt, rerender the template in what the reco
   expect(site.world.calls.at(-1)?.input).toBe(`${run.id} production payments blue shop eu`);
 });
 
+const PLAN = `
+name: checkout
+stage: production
+steps:
+  - {name: collect, executor: gateway, agent: investigator, prompt_template: 'collect {{summary}}'}
+  - {name: look, executor: gateway, agent: investigator, prompt_template: 'look at {{steps.collect.summary}}'}
+  - name: plan
+    executor: gateway
+    agent: investigator
+    prompt_template: plan
+    deterministic_checks:
+      - {name: go, type: shell, run: 'test "$GO" = true', env: {GO: '{{steps.collect.output.go}}'}, expect: exit_code == 0}
+`;
+
+test('rendered reads the answers of other steps only where a check may', async () => {
+  await start({ pipelines: [PLAN], agents: { investigator: () => ({ ...sure(0.9), go: true }) } });
+  await site.record({}, 'correct', 'plan');
+  const { rows } = await site.replay({ mode: 'rendered' }, 'plan');
+  expect(rows).toMatchObject([{ status: 'completed', deterministic_passed: true }]);
+  const { run, step } = await site.record();
+  await site.world.database.write((tx) =>
+    tx.db.updateTable('step_executions').set({ output: '{' }).where('id', '=', step('collect').id).execute(),
+  );
+  const report = await site.replay({ mode: 'rendered', k: 1 });
+  expect(report).toMatchObject({ status: 'completed', candidate_total_n: 1 });
+  expect(report.rows[0].recorded.run_id).toBe(run.id);
+});
+
 test('a sample without a stored prompt is unreplayable where the recorded prompt is sent, and never dropped', async () => {
   await start();
   const { run } = await site.record();

@@ -110,7 +110,7 @@ async function seen() {
       steps: detail?.steps,
       events: await readEvents(db, id, 0),
       later: await readEvents(db, id, 3),
-      recorded: await readRecorded(db, { runId: id }),
+      recorded: await readRecorded(db, { runId: id, fanOut: 'look' }),
       step: await readStep(db, id, 'look'),
       outcome: await readOutcome(db, id),
     };
