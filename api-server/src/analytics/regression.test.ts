@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { JudgeSkip } from '../runs/state/replay.ts';
 import { alertOf, changeOf, goldenVerdict, regressionFigures, type ReplayedMember } from './regression.ts';
 
 const member = (
@@ -7,7 +8,8 @@ const member = (
   more: Partial<ReplayedMember> = {},
 ): ReplayedMember => ({ pinned, fresh, state: fresh === null ? 'ungraded' : 'graded', current: pinned, ...more });
 const RULE = { alertOnRegressed: 1, alertOnAccuracyDrop: 0.1 };
-const alert = (members: ReplayedMember[], rule = RULE) => alertOf(regressionFigures(members), rule);
+const alert = (members: ReplayedMember[], rule = RULE, skips: (JudgeSkip | null)[] = []) =>
+  alertOf(regressionFigures(members), rule, skips);
 
 test.each([
   ['correct', 'incorrect', 'regressed'],
@@ -67,6 +69,15 @@ describe('an alert is sent', () => {
     expect(alert([member('correct', null, { state: 'failed' })])).toBe(
       '1 of 1 members regressed, 1 of them without an answer.',
     );
+  });
+  test('when nothing is graded because the judge gave no verdict', () => {
+    const ungraded = Array.from({ length: 4 }, () => member('correct', null));
+    const skips: (JudgeSkip | null)[] = ['judge_failed', 'judge_timeout', 'judge_failed', 'recorded_incorrect'];
+    expect(alert(ungraded, RULE, skips)).toBe(
+      'No fresh answer has a label: the judge did not answer in time (1 of 4 members), failed (2 of 4 members).',
+    );
+    expect(alert([...good, member('correct', null)], RULE, ['judge_failed'])).toBeNull();
+    expect(alert(ungraded, RULE, [null, null, null, 'recorded_incorrect'])).toBeNull();
   });
   test('and not when everything is as before or better', () => {
     expect(alert([...good, member('partial', 'correct')])).toBeNull();

@@ -1,4 +1,5 @@
 import type { Outcome } from '../runs/state/model.ts';
+import type { JudgeSkip } from '../runs/state/replay.ts';
 
 /** How a member of a golden set was answered again: `failed` without an answer, `ungraded` without a label. */
 export const MEMBER_STATES = ['graded', 'ungraded', 'failed', 'unreplayable'] as const;
@@ -107,9 +108,29 @@ export function goldenVerdict(last: Ended | null): GoldenVerdict {
   return { verdict: 'regression_free', reason: `none of ${nMembers} members regressed` };
 }
 
-/** Why somebody has to hear of it, as sentences; null where nobody has to (Orchestration 4.6). */
-export function alertOf(figures: RegressionFigures, rule: AlertRule): string | null {
-  const { nMembers, nUnreplayable, nRegressed, nFailed, accuracyDrop } = figures;
+/** What a judge did that was asked and gave no verdict. */
+const SILENCE = new Map<JudgeSkip | null, string>([
+  ['judge_timeout', 'did not answer in time'],
+  ['judge_failed', 'failed'],
+  ['judge_invalid', 'answered something that is no verdict'],
+]);
+
+/** Why no member has a label although a judge was asked; null where none was. */
+function silenceOf(skips: readonly (JudgeSkip | null)[]): string | null {
+  const said = [...SILENCE].flatMap(([skip, words]) => {
+    const n = skips.filter((one) => one === skip).length;
+    return n === 0 ? [] : `${words} (${n} of ${skips.length} members)`;
+  });
+  return said.length === 0 ? null : `No fresh answer has a label: the judge ${said.join(', ')}.`;
+}
+
+/** Why somebody has to hear of it, as sentences; null where nobody has to (Orchestration 4.6). `skips`: why each member has no verdict. */
+export function alertOf(
+  figures: RegressionFigures,
+  rule: AlertRule,
+  skips: readonly (JudgeSkip | null)[],
+): string | null {
+  const { nMembers, nUnreplayable, nRegressed, nFailed, nGraded, accuracyDrop } = figures;
   if (nUnreplayable === nMembers) return 'No member of the set could be replayed.';
   const reasons: string[] = [];
   if (nRegressed >= rule.alertOnRegressed) {
@@ -118,5 +139,7 @@ export function alertOf(figures: RegressionFigures, rule: AlertRule): string | n
   }
   if (accuracyDrop !== null && accuracyDrop >= rule.alertOnAccuracyDrop - EPSILON)
     reasons.push(`Accuracy fell by ${(accuracyDrop * 100).toFixed(1)} percentage points.`);
+  const silence = nGraded === 0 ? silenceOf(skips) : null;
+  if (silence !== null) reasons.push(silence);
   return reasons.length === 0 ? null : reasons.join(' ');
 }

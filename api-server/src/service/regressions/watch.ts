@@ -139,8 +139,10 @@ async function settle(deps: WatchDeps, row: Regression, runId: string): Promise<
   const samples = await regressionSamples(deps.database.db, runId);
   const set = await findGoldenSet(deps.database.db, { id: row.setId });
   if (samples === null || set === null) return crashed(deps, row, 'the samples of the replay are gone');
-  const { nFailed: _, accuracyDrop: __, ...figures } = regressionFigures(samples.map(replayedMember));
-  const alert = alertOf(regressionFigures(samples.map(replayedMember)), ruleOf(deps, set));
+  const all = regressionFigures(samples.map(replayedMember));
+  const { nFailed: _, accuracyDrop: __, ...figures } = all;
+  const skips = samples.map(({ judgement }) => judgement?.skipped ?? null);
+  const alert = alertOf(all, ruleOf(deps, set), skips);
   const ended: Regression = { ...row, ...figures, status: 'completed', completedAt: deps.now(), alert };
   await deps.database.write(async (tx) => {
     if (!(await changeRegression(tx, row.id, ended))) return;

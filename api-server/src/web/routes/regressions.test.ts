@@ -261,12 +261,12 @@ test('the alert of a pipeline that went back to testing arrives at its channel, 
   expect(lines.map(({ msg }) => msg)).not.toContain('notification');
 });
 
-test('without notify the alert is a line of the log', async () => {
-  await start({ entry: { notify: null } });
+test('without notify the alert is a line of the log, and a judge without any verdict is one', async () => {
+  await start({ entry: { notify: null }, agents: { 'replay-judge': () => ({ nonsense: true }) } });
   const { set } = await pinned('one');
-  changePrompt('{{summary}}');
   await nightFalls();
-  await ended(set);
+  const { alert } = await ended(set);
+  expect(alert).toMatch(/^No fresh answer has a label: the judge .* [(]1 of 1 members[)][.]$/);
   expect(lines).toContainEqual(
     expect.objectContaining({ msg: 'notification', fields: expect.objectContaining({ event: 'regression' }) }),
   );
