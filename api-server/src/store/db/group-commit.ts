@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '@signalbox/crds';
 import { backoffMs } from '../../backoff.ts';
 import { CommitInDoubt, type Fault } from './faults.ts';
@@ -40,6 +40,13 @@ interface Failure {
 export const MAX_BATCH = 512;
 export const MAX_WAITING = 20_000;
 
+/** Where jobs block the event loop: they go on in a later turn of it after so long. */
+export interface Pace {
+  mostMs: number;
+  now(): number;
+}
+const NO_END: Pace = { mostMs: Infinity, now: () => 0 };
+
 /** Further turns of the event loop that a job waits while others come. */
 const MORE_TURNS = 2;
 
@@ -53,19 +60,21 @@ const RACE_BACKOFF = { firstMs: 2, mostMs: 256, jitter: 1 };
 
 /**
  * Runs the jobs of one event-loop turn, or of a few in which more come, in one transaction, so that they share its fsync.
- * A job may run several times: when one of a batch throws, all are rolled back and each runs alone;
- * a job that lost a race against another process, or its connection, runs again.
+ * Where they take long, the rest has the next transaction. A job may run several times: when one of a batch throws, all are rolled back
+ * and each runs alone; a job that lost a race against another process, or its connection, runs again.
  */
 export class GroupCommit<Tx> {
   #transactions: Transactions<Tx>;
+  #pace: Pace;
   #waiting: Waiting<Tx>[] = [];
   #inDoubt = 0;
   #scheduled = false;
   #healthy = true;
   #idle: (() => void)[] = [];
 
-  constructor(transactions: Transactions<Tx>) {
+  constructor(transactions: Transactions<Tx>, pace = NO_END) {
     this.#transactions = transactions;
+    this.#pace = pace;
   }
 
   /** False from a refused write until the next one that worked. */
@@ -127,7 +136,12 @@ export class GroupCommit<Tx> {
   async #oneByOne(batch: Waiting<Tx>[], first: Failure | undefined): Promise<void> {
     let failure = first;
     if (!failure) return;
+    let isOver = this.#begin();
     for (const [index, waiting] of batch.entries()) {
+      if (isOver()) {
+        await nextTurn();
+        isOver = this.#begin();
+      }
       if (!failure.began && failure.fault === 'unavailable') {
         for (const { reject } of batch.slice(index)) reject(answerOf(failure));
         return;
@@ -147,7 +161,17 @@ export class GroupCommit<Tx> {
     return failure;
   }
 
-  /** Runs the jobs in one transaction; answers them and returns undefined, or returns why nothing is stored. */
+  /** Whether what begins now has taken its time. */
+  #begin(): () => boolean {
+    const { mostMs, now } = this.#pace;
+    const until = now() + mostMs;
+    return () => now() >= until;
+  }
+
+  /**
+   * Runs the jobs in one transaction; answers them and returns undefined, or returns why nothing is stored. Those for which there was no time
+   * leave the batch and wait for the next.
+   */
   async #attempt(batch: Waiting<Tx>[], sharing: Sharing = 'shared'): Promise<Failure | undefined> {
     const { tx } = this.#transactions;
     const results: unknown[] = [];
@@ -156,10 +180,13 @@ export class GroupCommit<Tx> {
       const begun = this.#transactions.begin(sharing);
       if (begun instanceof Promise) await begun;
       began = true;
+      const isOver = this.#begin();
       for (const { job } of batch) {
+        if (results.length > 0 && isOver()) break;
         const result = job(tx);
         results.push(result instanceof Promise ? await result : result);
       }
+      this.#waiting.unshift(...batch.splice(results.length));
       const committed = this.#transactions.commit();
       if (committed instanceof Promise) await committed;
     } catch (error) {

@@ -17,6 +17,9 @@ import { createReaderThreads } from './reader-threads.ts';
 import { openConnection, type SqliteConnection } from './sqlite-connection.ts';
 import { compile, type Compiled, type Statement } from './statement.ts';
 
+/** For how long jobs may block the event loop, up to the end of the one that passes it. */
+const TURN_MS = 50;
+
 /** Opens the embedded database: one process at a time, WAL, synchronous FULL read back. */
 export async function openSqlite(options: DatabaseOptions & { file: string }): Promise<Database> {
   const lock = takeLock(options.file);
@@ -35,7 +38,8 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
   const threads = createReaderThreads({ at: { file: options.file } });
   const inPlace = fileInPlace(options.file, options.now);
   const checkpoints = createCheckpointThread({ file: options.file, identity: identityOf(options.file) });
-  const commits = new GroupCommit<Tx>(transactionsOn(writer, { inPlace, committed: checkpoints.committed }));
+  const transactions = transactionsOn(writer, { inPlace, committed: checkpoints.committed });
+  const commits = new GroupCommit<Tx>(transactions, { mostMs: TURN_MS, now: () => performance.now() });
   return {
     db: reader.kysely,
     reader: threads.reader,
