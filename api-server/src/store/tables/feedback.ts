@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely';
-import { family } from '../../runs/state/hourly.ts';
 import { camelCase, snakeCase } from '../../runs/state/key-case.ts';
 import type { ModelLabel } from '../../runs/cost/model-label.ts';
 import type { Outcome } from '../../runs/state/model.ts';
 import { addCounters, type Counter } from '../db/counters.ts';
 import type { Tx } from '../db/database.ts';
+import type { StepRow } from '../db/rows/step-row.ts';
 import type { Tables } from '../db/schema.ts';
-import { relabel } from './labels/relabel.ts';
+import { relabel, relabelStep } from './labels/relabel.ts';
 
 /** A mark of a whole run (Orchestration 2.3); `submittedAt` in milliseconds. */
 export interface RunFeedback {
@@ -83,7 +83,7 @@ export async function markStep(
   await tx.lock(`mark ${mark.runId}`);
   const step = await tx.db
     .selectFrom('step_executions')
-    .select(['pipeline_name', 'stage', 'status', 'agent', 'model', 'provider'])
+    .select([...MARKED, 'status'])
     .where('run_id', '=', mark.runId)
     .where('step_name', '=', mark.stepName)
     .executeTakeFirst();
@@ -102,10 +102,9 @@ export async function markStep(
     .onConflict((conflict) => conflict.columns(['run_id', 'step_name']).doUpdateSet(row))
     .execute();
   await noteMarked(tx, mark.runId);
-  await relabel(tx, mark.runId);
+  await relabelStep(tx, step);
   const outcomes = { from: before?.outcome, to: mark.outcome };
-  if (step.stage === 'production')
-    addCounters(tx, moves('step_feedback_total', labelsOf(step, mark.stepName, modelLabel), outcomes));
+  if (step.stage === 'production') addCounters(tx, moves('step_feedback_total', labelsOf(step, modelLabel), outcomes));
   return { kind: 'marked', feedback: mark, before: before?.outcome ?? null };
 }
 
@@ -135,7 +134,7 @@ export async function withdrawStepMark(
   await tx.lock(`mark ${runId}`);
   const step = await tx.db
     .selectFrom('step_executions')
-    .select(['pipeline_name', 'stage', 'agent', 'model', 'provider'])
+    .select(MARKED)
     .where('run_id', '=', runId)
     .where('step_name', '=', stepName)
     .executeTakeFirst();
@@ -147,24 +146,33 @@ export async function withdrawStepMark(
     .returningAll()
     .executeTakeFirst();
   if (!row) return { kind: 'not_marked' };
-  await relabel(tx, runId);
+  await relabelStep(tx, step);
   if (step.stage === 'production')
-    addCounters(tx, moves('step_feedback_total', labelsOf(step, stepName, modelLabel), { from: row.outcome }));
+    addCounters(tx, moves('step_feedback_total', labelsOf(step, modelLabel), { from: row.outcome }));
   return { kind: 'withdrawn', feedback: toFeedback(row) };
 }
 
-interface MarkedStep {
-  pipeline_name: string;
-  agent: string | null;
-  model: string | null;
-  provider: string | null;
-}
+/** What a mark of an execution counts under, and what finds its row among the judged ones. */
+const MARKED = [
+  'id',
+  'run_id',
+  'step_name',
+  'family',
+  'stage',
+  'started_at',
+  'pipeline_name',
+  'agent',
+  'model',
+  'provider',
+] as const;
+
+type MarkedStep = Pick<StepRow, 'pipeline_name' | 'family' | 'agent' | 'model' | 'provider'>;
 
 const AS_NAMED: ModelLabel = (model) => model;
 
-const labelsOf = (step: MarkedStep, stepName: string, modelLabel: ModelLabel): string[] => [
+const labelsOf = (step: MarkedStep, modelLabel: ModelLabel): string[] => [
   step.pipeline_name,
-  family(stepName),
+  step.family,
   step.agent ?? '',
   modelLabel(step.model) ?? '',
   step.provider ?? '',

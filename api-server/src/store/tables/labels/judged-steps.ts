@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { isExecution } from '../../db/rows/executions.ts';
-import { OF_EXECUTION } from '../../db/rows/judged-step-row.ts';
+import { type JudgedStepRow, OF_EXECUTION } from '../../db/rows/judged-step-row.ts';
 import type { Tables } from '../../db/schema.ts';
 import { statement } from '../../db/statement.ts';
 import { OUTCOME } from './outcome.ts';
@@ -37,7 +37,19 @@ export const addJudged = statement<OfRun>((db, slot) =>
     .expression(executions(db).where('step_executions.run_id', '=', slot.run_id)),
 );
 
-/** The same of one execution. */
+type Execution = Pick<JudgedStepRow, 'family' | 'stage' | 'started_at' | 'run_id' | 'step_name'>;
+
+export const removeJudgedStep = statement<Execution>((db, slot) =>
+  db
+    .deleteFrom('judged_steps')
+    .where('family', '=', slot.family)
+    .where('stage', '=', slot.stage)
+    .where('started_at', '=', slot.started_at)
+    .where('run_id', '=', slot.run_id)
+    .where('step_name', '=', slot.step_name),
+);
+
+/** Writes down one execution, where it has an outcome. */
 export const addJudgedStep = statement<{ id: string }>((db, slot) =>
   db
     .insertInto('judged_steps')

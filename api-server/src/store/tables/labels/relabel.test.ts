@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
+  Change,
   judge,
   type KnownRun,
   type KnownStep,
@@ -90,3 +92,70 @@ test('a failed check writes down its own execution and looks at no other', async
   const judged = (await labels(run)).steps.map(({ step_name: name, agent }) => `${name} ${agent}`);
   expect(judged).toEqual(['first untouched', 'later reader']);
 });
+
+test('a mark of an execution writes down its own execution and looks at no other', async () => {
+  const run = { ...(await begin(1)), steps: STEPS };
+  await database.write((tx) => storeSteps(tx, run));
+  await database.write(({ db }) => db.updateTable('judged_steps').set({ agent: 'untouched' }).execute());
+  const judged = async () => (await labels(run)).steps.map(({ agent, outcome }) => `${agent} ${outcome}`);
+  const others = ['untouched incorrect', 'untouched incorrect'];
+  await judge(database, run, { step: STEPS[0] as KnownStep, outcome: 'partial' });
+  expect(await judged()).toEqual(['reader partial', ...others]);
+  await judge(database, run, { step: STEPS[0] as KnownStep, outcome: null });
+  expect(await judged()).toEqual(['reader incorrect', ...others]);
+});
+
+const ended = (name: string, startedAt: number): KnownStep => ({
+  ...failed(name, startedAt),
+  status: 'completed',
+  checkFailed: false,
+});
+
+/** In the order of the pipeline; the last two do not count. */
+const MIXED: readonly KnownStep[] = [
+  failed('look', 2),
+  ended('wait', 1),
+  ended('zoom', 2),
+  ended('act', 2),
+  ended('each/0', 3),
+  ended('each/1', 3),
+  { ...ended('later', 4), status: 'skipped' },
+  { ...ended('group', 4), isGroup: true },
+];
+const COUNTED = MIXED.slice(0, -2);
+
+/** The label of the run, and those of its executions, by counting. */
+function expected({ mark, steps }: KnownRun) {
+  const counted = steps.slice(0, COUNTED.length).map((step, at) => {
+    // The branches have the place of their group.
+    const place = Math.min(at, 4);
+    const own = step.mark ?? (step.checkFailed ? 'incorrect' : null);
+    return { ...step, place, own };
+  });
+  const last = counted
+    .filter(({ own }) => own !== null)
+    .toSorted((a, b) => a.startedAt - b.startedAt || a.place - b.place || (a.name < b.name ? -1 : 1))
+    .at(-1);
+  const judged = counted.flatMap(({ name, own }) => (own ?? mark) && `${name} ${own ?? mark}`).filter(Boolean);
+  return { run: mark ?? last?.own, steps: judged.toSorted() };
+}
+
+test.each([1, 2, 3])(
+  'marks and withdrawals of executions and their run leave the labels that all of them together give (seed %i)',
+  async (seed) => {
+    const run = { ...(await begin(1)), steps: MIXED.map((step) => ({ ...step })) };
+    await database.write((tx) => storeSteps(tx, run));
+    await database.write(({ db }) =>
+      db.updateTable('step_executions').set({ step_index: 4 }).where('step_name', 'like', 'each/%').execute(),
+    );
+    for (const { step: at, outcome } of fc.sample(Change, { numRuns: 60, seed })) {
+      const step = at === null ? null : (run.steps[at % run.steps.length] as KnownStep);
+      await judge(database, run, { step, outcome });
+      const found = await labels(run);
+      const steps = found.steps.map((row) => `${row.step_name} ${row.outcome}`);
+      expect({ run: found.run[0]?.outcome, steps: steps.toSorted() }).toEqual(expected(run));
+      await database.write((tx) => relabel(tx, run.id));
+      expect(found).toEqual(await labels(run));
+    }
+  },
+);

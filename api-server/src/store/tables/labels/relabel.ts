@@ -5,7 +5,7 @@ import { dialectOf } from '../../db/dialect.ts';
 import { isExecution } from '../../db/rows/executions.ts';
 import type { StepRow } from '../../db/rows/step-row.ts';
 import { statement } from '../../db/statement.ts';
-import { addJudged, addJudgedStep, removeJudged } from './judged-steps.ts';
+import { addJudged, addJudgedStep, removeJudged, removeJudgedStep } from './judged-steps.ts';
 
 /** Its end, which another process may be about to store, looks for a mark of it: only one of the two goes first. */
 const holdRun = statement<{ run_id: string }>((db, slot) => {
@@ -17,16 +17,20 @@ const removeLabel = statement<{ run_id: string }>((db, slot) =>
   db.deleteFrom('run_labels').where('run_id', '=', slot.run_id),
 );
 
-/** The label of the run's last execution that has one of its own: a mark, else a failed check. */
-const ofLastExecution = (): RawBuilder<Outcome | null> => sql`(
-  select coalesce(step_feedback.outcome, 'incorrect') from step_executions
-  left join step_feedback on step_feedback.run_id = step_executions.run_id and step_feedback.step_name = step_executions.step_name
-  where step_executions.run_id = runs.id and ${isExecution()} and (step_feedback.outcome is not null or deterministic_passed = 0)
-  order by started_at desc, step_index desc, step_executions.step_name desc limit 1)`;
+/**
+ * The outcome of the last judged execution, which is its own where the run has no mark. Only of those that began last their place among the
+ * steps is looked up, after them: SQLite keeps to the order of a cross join.
+ */
+const ofLastExecution = (runId: string): RawBuilder<Outcome | null> => sql`(
+  select judged_steps.outcome from judged_steps cross join step_executions
+  where judged_steps.run_id = ${runId} and judged_steps.started_at = (select max(started_at) from judged_steps where run_id = ${runId})
+    and step_executions.run_id = ${runId} and step_executions.step_name = judged_steps.step_name
+  order by step_index desc, judged_steps.step_name desc limit 1)`;
 
 const LABEL = ['run_id', 'triggered_at', 'pipeline_name', 'stage', 'team', 'outcome'] as const;
 
-const addLabel = statement<{ run_id: string }>((db, slot) =>
+/** From its mark and its judged executions. */
+export const addLabel = statement<{ run_id: string }>((db, slot) =>
   db
     .insertInto('run_labels')
     .columns(LABEL)
@@ -37,8 +41,10 @@ const addLabel = statement<{ run_id: string }>((db, slot) =>
             .selectFrom('runs')
             .leftJoin('run_feedback', 'run_feedback.run_id', 'runs.id')
             .select(['runs.id as run_id', 'triggered_at', 'pipeline_name', 'stage', 'team'])
-            .select(sql<Outcome>`coalesce(run_feedback.outcome, ${ofLastExecution()})`.as('outcome'))
+            .select(sql<Outcome>`coalesce(run_feedback.outcome, ${ofLastExecution(slot.run_id)})`.as('outcome'))
             .where('runs.id', '=', slot.run_id)
+            // With a limit SQLite computes the outcome once.
+            .limit(1)
             .as('labelled'),
         )
         .select(LABEL)
@@ -47,8 +53,8 @@ const addLabel = statement<{ run_id: string }>((db, slot) =>
 );
 
 /**
- * Writes down what a run and its executions count as in statistics, after a mark of it or of a step: a run its own mark, else the
- * label of its last labelled execution (Orchestration 3). In the transaction of that change.
+ * Writes down what a run and its executions count as in statistics, after a mark of it: a run its own mark, else the label of its last
+ * labelled execution (Orchestration 3). In the transaction of that change.
  */
 export async function relabel(tx: Tx, runId: string): Promise<void> {
   // Of two changes at a time the second must see the first.
@@ -56,10 +62,24 @@ export async function relabel(tx: Tx, runId: string): Promise<void> {
   const of = { run_id: runId };
   await Promise.all([
     tx.all(holdRun, of),
-    tx.run(removeLabel, of),
-    tx.run(addLabel, of),
     tx.run(removeJudged, of),
     tx.run(addJudged, of),
+    tx.run(removeLabel, of),
+    tx.run(addLabel, of),
+  ]);
+}
+
+type Marked = Pick<StepRow, 'id' | 'run_id' | 'step_name' | 'family' | 'stage' | 'started_at'>;
+
+/** The same after a mark of one execution, at a cost that does not grow with those that have no outcome. */
+export async function relabelStep(tx: Tx, step: Marked): Promise<void> {
+  await tx.lock(`mark ${step.run_id}`);
+  await Promise.all([
+    tx.all(holdRun, step),
+    tx.run(removeJudgedStep, step),
+    tx.run(addJudgedStep, step),
+    tx.run(removeLabel, step),
+    tx.run(addLabel, step),
   ]);
 }
 
