@@ -71,21 +71,21 @@ test('what a step asks is looked through once for each run of its agent, and rea
 /** A question to people who answer when they are told to, and what it counted meanwhile. */
 function asking(room: number) {
   const answered = Promise.withResolvers<Partial<Approval>>();
-  let held = 0;
-  const asked: string[] = [];
+  let [held, stored] = [0, 0];
+  const asked: Approval[] = [];
   const approvals: ApprovalsOfRun = {
-    ask: (_, { id }) => {
-      asked.push(id);
+    ask: (_, approval) => {
+      asked.push(approval);
       return [];
     },
     answer: async (approval) => ({ ...approval, ...(await answered.promise) }),
     goesOn: () => [],
-    find: () => Promise.resolve(null),
+    find: (id) => Promise.resolve(asked.find((approval) => approval.id === id) ?? null),
   };
   const run = { id: 'r', pipeline: { name: 'p' }, journal: { add: () => undefined }, team: null, stage: 'production' };
-  const hold: Asking['attempt']['hold'] = ({ sends }) => {
+  const hold: Asking['attempt']['hold'] = ({ sends, stores }) => {
     const fits = held + sends <= room;
-    if (fits) held += sends;
+    if (fits) [held, stored] = [held + sends, stored + stores];
     const refused = { ok: false, type: 'prompts_too_large', message: 'too much', retryable: false } as const;
     return { refused: fits ? null : refused, [Symbol.dispose]: () => void (held -= fits ? sends : 0) };
   };
@@ -102,7 +102,7 @@ function asking(room: number) {
       },
       request,
     );
-  return { ask, asked, answered, held: () => held };
+  return { ask, asked, answered, held: () => held, stored: () => stored };
 }
 
 test('a question that waits counts with its text and what it is read to; one without room is not asked', async () => {
@@ -120,4 +120,16 @@ test('a question that waits counts with its text and what it is read to; one wit
   expect((await Promise.all(both)).map(({ approved }) => approved)).toEqual([true, true]);
   expect(held()).toBe(0);
   expect(await ask(large(3))).toMatchObject({ approved: true });
+});
+
+test('a question that is stored already, as after a lost connection, counts for the day no more', async () => {
+  const { ask, answered, held, stored } = asking(400_000);
+  const first = ask(question(1));
+  await expect.poll(stored).toBeGreaterThan(0);
+  const [once, alone] = [stored(), held()];
+  const again = ask(question(1));
+  await expect.poll(held).toBe(2 * alone);
+  expect(stored()).toBe(once);
+  answered.resolve({ status: 'approved', decidedBy: 'ada' });
+  expect((await Promise.all([first, again])).map(({ approved }) => approved)).toEqual([true, true]);
 });

@@ -35,7 +35,7 @@ export async function askForTool(
   const known = await approvals.find(id).catch(() => null);
   if (known && known.status !== 'pending') return decisionOf(known);
   const approval = known ?? questionOf({ id, hash }, asking, request);
-  using held = attempt.hold(sizeOf(approval));
+  using held = attempt.hold(sizeOf(approval, known !== null));
   if (!known && held.refused) return notAsked(approval, held.refused);
   const fields = { step_name: name, approval_id: id, server: request.server, tool: request.tool };
   const tool = `${request.server}/${request.tool}`;
@@ -56,10 +56,10 @@ export async function askForTool(
   return decision;
 }
 
-/** Of its text and its input, both of which are stored; the input is read, too. */
-const sizeOf = ({ question, tool }: Approval) => ({
+/** Of its text and its input, both of which are stored where they are not yet; the input is read, too. */
+const sizeOf = ({ question, tool }: Approval, isStored: boolean) => ({
   sends: question.length + VALUE_SIZE * valuesIn(JSON.stringify(tool?.input ?? null)),
-  stores: 2 * question.length,
+  stores: isStored ? 0 : 2 * question.length,
 });
 
 const notAsked = ({ tool }: Approval, { message }: Failure): ToolDecision => ({
