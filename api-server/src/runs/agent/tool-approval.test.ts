@@ -1,5 +1,5 @@
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import type { Decider } from '../human/approval.ts';
+import type { Approval, Decider } from '../human/approval.ts';
 import { createWorld, hang, sure, type Script, type World, type WorldOptions } from '../fixtures/engine.ts';
 import type { ToolRequest } from '../state/executor.ts';
 
@@ -152,8 +152,12 @@ test('where the agent is asked anew after a restart, what its first run asked wa
   await expect.poll(async () => (await pending()).length).toBe(2);
   const before = await pending();
   await world.restart();
+  const told: Approval[] = [];
+  world.approvals.onClosed((approval) => told.push(approval));
   await world.engine.resume();
   const now = await waiting();
+  await expect.poll(() => told.map(({ id }) => id).toSorted()).toEqual(before.map(({ id }) => id).toSorted());
+  expect(told.map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
   for (const old of before) expect(await decide(old.id, 'approve')).toMatchObject({ kind: 'conflict' });
   await decide(now.id, 'approve');
   expect((await world.ended(id)).step('fix').output).toMatchObject({ decision: { approved: true } });

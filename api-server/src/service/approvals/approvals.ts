@@ -112,6 +112,15 @@ export function createApprovals({ database, rules, announce, now, elapsed = sinc
     return closed;
   };
 
+  /** Of questions that were closed with a later one, which is stored. */
+  const tellEarlier = async (ids: readonly string[]): Promise<void> => {
+    for (const id of ids) {
+      waiters.wake(id);
+      const closed = await find(id).catch(() => null);
+      if (closed) tell(closed);
+    }
+  };
+
   /** The stored approval, once it is closed. */
   const wait = async (approval: Approval, waiter: Waiter, waiting: Waiting): Promise<Approval> => {
     const { signal } = waiting;
@@ -156,6 +165,7 @@ export function createApprovals({ database, rules, announce, now, elapsed = sinc
       const { id, runId, team, stage } = approval;
       const waiter = waiters.enter({ id, runId, team, stage });
       try {
+        await tellEarlier(closedFor.get(approval) ?? []);
         return await wait(approval, waiter, waiting);
       } finally {
         waiter.leave();
@@ -193,13 +203,16 @@ export function createApprovals({ database, rules, announce, now, elapsed = sinc
 /** By step, the backend's run that asked last: what others asked before is closed. */
 const askers = new WeakMap<ActiveRun, Map<string, string>>();
 
+/** By question, the earlier ones that are closed with it. */
+const closedFor = new WeakMap<Approval, readonly string[]>();
+
 /** With the first question of a backend's run: each look at what a step asks reads all of it. */
 function closingEarlier(run: ActiveRun, approval: Approval): Write[] {
   const asker = approval.tool?.backendRunId;
   const ofSteps = askers.get(run) ?? new Map<string, string>();
   if (asker === undefined || ofSteps.get(approval.stepName) === asker) return [];
   askers.set(run, ofSteps.set(approval.stepName, asker));
-  return [toWrite((tx) => closeEarlier(tx, approval, asker))];
+  return [toWrite(async (tx) => void closedFor.set(approval, await closeEarlier(tx, approval, asker)))];
 }
 
 /** An approval may take long, so the log of the run is stored with the request and with the decision. */

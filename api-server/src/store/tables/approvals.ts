@@ -29,21 +29,23 @@ export async function insertApproval(tx: Tx, approval: Approval): Promise<void> 
 
 /**
  * Where an agent is asked anew, because its run ended with its process, closes what that run asked: nobody waits for the answer. This reads
- * all that the step asks.
+ * all that the step asks. Answers which ones.
  */
 export async function closeEarlier(
   tx: Tx,
   { runId, stepName, requestedAt }: Approval,
   backendRunId: string,
-): Promise<void> {
-  await tx.db
+): Promise<string[]> {
+  const closed = await tx.db
     .updateTable('approvals')
     .set({ status: 'cancelled', decided_at: requestedAt })
     .where('run_id', '=', runId)
     .where('step_name', '=', stepName)
     .where('status', '=', 'pending')
     .where(dialectOf(tx.db).fieldOf('tool', 'backend_run_id'), '<>', backendRunId)
+    .returning('id')
     .execute();
+  return closed.map(({ id }) => id);
 }
 
 type ToolRow = Omit<ToolCall, 'inputSha256' | 'backendRunId'> & { input_sha256?: string; backend_run_id?: string };
