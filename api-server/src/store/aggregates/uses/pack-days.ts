@@ -6,6 +6,7 @@ import type { Database } from '../../db/database.ts';
 import type { Tables } from '../../db/schema.ts';
 import { setMark } from '../../tables/marks.ts';
 import { nextClosedDay } from '../daily/closed-days.ts';
+import { type InTurn, takeTurn } from '../daily/take-turn.ts';
 import { all, type Condition, within } from '../scope.ts';
 import { joinWaits, MS_OF } from '../waits.ts';
 import { packRuns, RUNS_A_PART, type UsedRun } from './packed-runs.ts';
@@ -27,24 +28,25 @@ export interface PackDeps {
  * middle, the next call does the day again. Answers how many days.
  */
 export async function packDays({ database, signal, progress }: PackDeps): Promise<number> {
+  const write = await takeTurn(database, RUNS_PACKED);
   for (let packed = 0; ; packed += 1) {
     const day = signal.aborted ? null : await nextClosedDay(database.reader(signal), RUNS_PACKED, 'hourly_runs');
     if (day === null) return packed;
-    await packDay({ database, signal }, day);
+    await packDay(write, runsOf({ database, signal }, day), day);
     progress?.(day);
   }
 }
 
 /** Nobody reads a day before the mark is behind it. */
-async function packDay({ database, signal }: PackDeps, day: number): Promise<void> {
-  await database.write(({ db }) => db.deleteFrom('packed_runs').where('day', '=', day).execute());
+async function packDay(write: InTurn, ofDay: AsyncIterable<UsedRun>, day: number): Promise<void> {
+  await write(({ db }) => db.deleteFrom('packed_runs').where('day', '=', day).execute());
   let part = 0;
-  for await (const runs of partsOf(runsOf({ database, signal }, day))) {
+  for await (const runs of partsOf(ofDay)) {
     const row = { day, part, body: packRuns(day, runs) };
-    await database.write(({ db }) => db.insertInto('packed_runs').values(row).execute());
+    await write(({ db }) => db.insertInto('packed_runs').values(row).execute());
     part += 1;
   }
-  await database.write((tx) => setMark(tx, RUNS_PACKED, day + DAY_MS));
+  await write((tx) => setMark(tx, RUNS_PACKED, day + DAY_MS));
 }
 
 export async function* partsOf(runs: AsyncIterable<UsedRun>): AsyncGenerator<UsedRun[]> {
