@@ -31,3 +31,25 @@ test('work that waits is done in its order, for the one who asks, and what it le
   expect(done).toEqual(names);
   expect(Math.max(...turns.map(({ length }) => length))).toBeLessThan(5);
 });
+
+test('who has much waiting delays who has little by a turn, however much each takes, and of each the order stays', async () => {
+  const inTurn = createTurns();
+  const done: string[] = [];
+  inTurn(() => work(10));
+  const ask = (whose: string, at: number, milliseconds: number) =>
+    inTurn(() => {
+      done.push(`${whose} ${at}`);
+      work(milliseconds);
+    }, whose);
+  const many = Array.from({ length: 20 }, (_, at) => at);
+  for (const at of many) ask('a', at, 10);
+  for (const at of many) ask('b', at, 10);
+  for (const at of many) ask('c', at, 0.1);
+  while (!done.includes('c 19')) await setImmediate();
+  const of = (whose: string) => done.filter((name) => name.startsWith(whose));
+  expect(of('c')).toEqual(many.map((at) => `c ${at}`));
+  for (const whose of ['a', 'b']) {
+    expect(of(whose)).toEqual(many.slice(0, of(whose).length).map((at) => `${whose} ${at}`));
+    expect(of(whose).length).toBeLessThan(many.length);
+  }
+});

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
+import { Lines } from './lines.ts';
 
 /** Of one turn of the event loop, for one kind of work. */
 const TURN_MS = 5;
@@ -20,8 +21,11 @@ export function afterNewcomers(work: () => void, known: number | null = null, re
   });
 }
 
-/** Does something at once, or, where this turn of the event loop has no time left, in a later one, after all that waits already. */
-export type InTurn = (work: () => void) => void;
+/**
+ * Does something at once, or, where this turn of the event loop has no time left, in a later one, after all that waits already for the same
+ * one. Those for whom something waits take turns.
+ */
+export type InTurn = (work: () => void, whose?: string) => void;
 
 /** Where nobody asks yet. */
 const forNobody = AsyncLocalStorage.snapshot();
@@ -36,31 +40,26 @@ export function createTurns(options: Options = {}): InTurn {
   let isTurn = false;
   let turnEnds = 0;
   let isBehind = false;
-  let waiting: (() => void)[] = [];
-  /** The first ones, backwards: to take one from the front of thousands moves all others. */
-  let first: (() => void)[] = [];
-  const next = (): (() => void) | undefined => {
-    if (first.length === 0) [first, waiting] = [waiting.toReversed(), first];
-    return first.pop();
-  };
+  const lines = new Lines<() => void>();
   const endTurn = () => void (isTurn = false);
   const hasTime = (): boolean => {
     if (isTurn) return performance.now() < turnEnds;
     isTurn = true;
+    lines.passTurn();
     turnEnds = performance.now() + TURN_MS;
     afterNewcomers(endTurn);
     return true;
   };
   const goOn = (): void => {
-    if (first.length + waiting.length === 0) return void (isBehind = false);
+    if (lines.isEmpty()) return void (isBehind = false);
     if (!hasTime()) return void setImmediate(goOn);
     // After what the work leaves to be done at once, which counts too.
     queueMicrotask(() => process.nextTick(goOn));
-    next()?.();
+    lines.take()?.();
   };
-  return (work) => {
+  return (work, whose = '') => {
     if (!isBehind && hasTime()) return work();
-    waiting.push(options.forNobody ? work : AsyncResource.bind(work));
+    lines.add(whose, options.forNobody ? work : AsyncResource.bind(work));
     if (!isBehind) setImmediate(forNobody, goOn);
     isBehind = true;
   };
