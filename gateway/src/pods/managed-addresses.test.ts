@@ -1,7 +1,8 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import fs, { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, afterEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createManagedAddresses } from './managed-addresses.ts';
 
 const manifestOf = (address: string) => JSON.stringify({ files: {}, objects: [], agents: { triage: address } });
@@ -38,4 +39,21 @@ test('a manifest is read once, however many agents are looked for', () => {
   for (let agent = 0; agent < 1000; agent++) addressOf(`agent-${agent}`);
   expect(parse).toHaveBeenCalledTimes(1);
   parse.mockRestore();
+});
+
+test('a manifest that could not be read once is read again', () => {
+  const addressOf = createManagedAddresses(directory);
+  write(manifestOf('127.0.0.1:1'));
+  addressOf('triage');
+  write(manifestOf('127.0.0.1:2'));
+  const read = vi.spyOn(fs, 'readFileSync').mockImplementationOnce(() => {
+    throw new Error('too many open files');
+  });
+  onTestFinished(() => {
+    read.mockRestore();
+    syncBuiltinESMExports();
+  });
+  syncBuiltinESMExports();
+  expect(() => addressOf('triage')).toThrow('too many open files');
+  expect(addressOf('triage')).toBe('127.0.0.1:2');
 });

@@ -15,7 +15,8 @@ export function createManagedAddresses(managedDir: string): (agent: string) => s
   let addresses = NONE;
   return (agent) => {
     const now = identityOf(path);
-    if (now !== seen) addresses = readAddresses(path);
+    // A read that fails throws: what was seen before stays, and the next look reads again.
+    if (now !== seen) addresses = now === '' ? NONE : addressesIn(readFileSync(path, 'utf8'));
     seen = now;
     return addresses.get(agent);
   };
@@ -26,12 +27,12 @@ function identityOf(path: string): string {
   return stat ? `${stat.ino} ${stat.mtimeNs} ${stat.size}` : '';
 }
 
-function readAddresses(path: string): Addresses {
+function addressesIn(text: string): Addresses {
   try {
-    const { data } = Addressed.safeParse(JSON.parse(readFileSync(path, 'utf8')));
+    const { data } = Addressed.safeParse(JSON.parse(text));
     return new Map(Object.entries(data?.agents ?? {}));
   } catch {
-    // Not written yet: the caller asks again.
+    // Damaged: it is replaced.
     return NONE;
   }
 }
