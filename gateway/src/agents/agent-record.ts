@@ -12,6 +12,13 @@ export interface AgentRecord {
   managedBy: ObjectReference | null;
 }
 
+/** An agent, and whose it is. */
+export type OwnedAgent = Pick<AgentRecord, 'name' | 'managedBy'>;
+
+/** Whether two agents of one name are of the same namespace, or both of the operator's files: else they have nothing of each other. */
+export const sameOwner = (one: OwnedAgent, other: OwnedAgent): boolean =>
+  one.managedBy?.namespace === other.managedBy?.namespace;
+
 /** The names in the operator's configuration that an agent may refer to. */
 export interface KnownNames {
   /** Why a model string leads to no configured provider; null where it leads to one. */

@@ -139,6 +139,16 @@ test('an object of another namespace does not take the name of an agent of the o
     expect(await registry.remove(name)).toMatchObject({ ok: false, reason: 'managed' });
 });
 
+test('a broken agent does not keep the last good version of one of another namespace that had its name', async () => {
+  const managedDir = writeManaged({ theirs: 'shop' });
+  const { registry } = registryOf({ managedDir });
+  await registry.load();
+  writeManaged({ theirs: 'bank' });
+  writeFileSync(join(managedDir, 'agents/theirs/agent.yaml'), 'nonsense: true');
+  await registry.load();
+  expect(registry.get('theirs')).toBeUndefined();
+});
+
 test('an agent of the operator that broke leaves its name to nobody', async () => {
   writeAgent('own', { nonsense: true });
   const { registry } = registryOf({ managedDir: writeManaged({ own: 'shop' }) });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { AppError } from '@signalbox/crds';
 import { type AgentPair, deletePair, listAgents, finishSwaps, readPair, writePair } from './agent-files.ts';
-import type { AgentRecord, KnownNames, ValidationItem } from './agent-record.ts';
+import { type AgentRecord, type KnownNames, sameOwner, type ValidationItem } from './agent-record.ts';
 import { readOwners } from './managed.ts';
 import { type JudgeSchema, type Validated, validateAgent, warningsOf } from './validate.ts';
 
@@ -181,7 +181,7 @@ export class AgentRegistry {
     errors: ValidationItem[],
   ): Promise<void> {
     const previous = this.agents.get(name);
-    const lastGood = previous && (previous.managedBy === null) === (managedBy === null) ? previous : undefined;
+    const lastGood = previous && sameOwner(previous, { name, managedBy }) ? previous : undefined;
     const read = readPair(directory, name);
     if (!read.ok) {
       errors.push({ agent: name, field: read.file, value: null, message: read.message, severity: 'error' });
