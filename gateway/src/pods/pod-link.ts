@@ -146,6 +146,7 @@ export class PodLink {
       handle: async (request, from) =>
         request.method === RUNNER_STATE ? this.said(request, from) : this.deps.handle(request, from),
       onClosed: () => {},
+      peer: `agent ${this.deps.agent}`,
       onBug: this.deps.onBug,
       ...RUNNER_FRAME,
       stream,

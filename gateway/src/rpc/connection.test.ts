@@ -24,6 +24,7 @@ function connect(overrides: Partial<ConnectionDeps> = {}, onSend = () => {}) {
   });
   const connection = new Connection(socket as unknown as WebSocket, {
     handle: () => Promise.resolve({ ok: true, result: null }),
+    peer: 'token invoke',
     onClosed: () => undefined,
     onBug: (error) => void bugs.push(error),
     maxFrameBytes: 1000,

@@ -11,15 +11,16 @@ export type HandleRequest = (request: RpcRequest, connection: Connection) => Pro
 export interface ConnectionDeps extends FrameLimits, Partial<Shared> {
   /** `bytes` of the frame. */
   handle: (request: RpcRequest, connection: Connection, bytes: number) => Promise<RpcAnswer>;
+  /** Who takes turns with others, for all its connections. */
+  peer: string;
   onClosed: (connection: Connection) => void;
   onBug: (error: unknown) => void;
   /** The socket below, to send the frames of one turn of the event loop in one write. */
   stream: { cork(): void; uncork(): void };
 }
 
+/** Of all connections. */
 const inTurn = createTurns();
-/** An answer may take milliseconds, most of them behind a promise: in an immediate of its own, those count. */
-const later = (work: () => void) => void setImmediate(() => inTurn(work));
 
 const MAX_IN_FLIGHT = 1000;
 const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
@@ -64,7 +65,7 @@ export class Connection {
     });
     socket.on('error', () => socket.terminate());
     // After the messages before it.
-    socket.on('close', () => later(() => this.closed()));
+    socket.on('close', () => this.later(() => this.closed()));
   }
 
   /**
@@ -73,7 +74,7 @@ export class Connection {
    */
   notify(method: string, params: () => string): void {
     if (this.events.push(() => `{"jsonrpc":"2.0","method":"${method}","params":${params()}}`) === 1)
-      setImmediate(() => this.events.length > 0 && inTurn(() => this.tell()));
+      setImmediate(() => this.events.length > 0 && this.inTurn(() => this.tell()));
   }
 
   /** Whether a request with these parameters is one frame. */
@@ -130,6 +131,15 @@ export class Connection {
     this.socket.terminate();
   }
 
+  private inTurn(work: () => void): void {
+    inTurn(work, this.deps.peer);
+  }
+
+  /** An answer may take milliseconds, most of them behind a promise: in an immediate of its own, those count. */
+  private later(work: () => void): void {
+    setImmediate(() => this.inTurn(work));
+  }
+
   /** Nothing more is read of a peer whose messages wait. */
   private receiveInTurn(data: Buffer, isBinary: boolean): void {
     // Its pong may wait behind what it sends.
@@ -137,7 +147,7 @@ export class Connection {
     const read = this.deps.onMessage?.();
     if (this.waiting === 0) this.socket.pause();
     this.waiting += 1;
-    later(() => {
+    this.later(() => {
       this.waiting -= 1;
       if (this.waiting === 0) this.socket.resume();
       read?.();
@@ -182,7 +192,7 @@ export class Connection {
     if (!('later' in answer)) return this.reply(id, answer);
     const reply = await answer.later;
     if (reply.json.length < SMALL_CHARS) this.reply(id, reply);
-    else inTurn(() => this.reply(id, reply));
+    else this.inTurn(() => this.reply(id, reply));
   }
 
   private reply(id: RpcId | undefined, reply: RpcReply): void {

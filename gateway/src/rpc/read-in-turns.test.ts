@@ -48,3 +48,26 @@ test('a client that leaves while its frames wait is forgotten, and what it sent 
   await until(() => rpc.size() === 0);
   expect(handled.filter(({ client }) => client === 1)).toHaveLength(FRAMES);
 });
+
+test('however many clients of a token have a slow frame waiting, one of another token waits for few of them', async () => {
+  const handled: unknown[] = [];
+  const call = async ({ params }: { params?: unknown }) => {
+    handled.push(params);
+    const end = performance.now() + (params === 'slow' ? 10 : 0);
+    while (performance.now() < end);
+    return { ok: true, json: '0' };
+  };
+  const { connect } = await startTestRpc({ call });
+  const many = await Promise.all(Array.from({ length: 40 }, () => connect()));
+  const other = await connect('approve');
+  for (const client of many) {
+    const again = () => client.socket.send('{"jsonrpc":"2.0","id":1,"method":"m","params":"slow"}');
+    client.socket.on('message', again);
+    again();
+  }
+  await until(() => handled.length > 50);
+  const before = handled.length;
+  await other.call('m', 'quick');
+  expect(handled.indexOf('quick') - before).toBeLessThan(20);
+  for (const client of many) client.close();
+});

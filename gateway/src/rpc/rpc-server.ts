@@ -110,6 +110,7 @@ export class RpcServer {
           const free = takeRoom(bytes);
           return free ? freeing(this.deps.call(message, watcher), free) : Promise.resolve(NO_ROOM);
         },
+        peer: `token ${peer.token}`,
         onClosed: () => {
           this.connections.delete(connection);
           this.deps.onGone(watcher);
