@@ -158,7 +158,7 @@ export class Connection {
   private receive(data: Buffer, isBinary: boolean): void {
     if (isBinary) return this.socket.close(CLOSE_UNSUPPORTED, 'text frames only');
     const text = data.toString('utf8');
-    if (holdsTooMany(text, this.deps)) {
+    if (holdsTooMany(text, { maxFrameValues: this.deps.maxFrameValues, countsNames: true })) {
       this.socket.close(CLOSE_TOO_BIG, 'too many values');
       // As `ws` does where a frame has too many bytes.
       return void this.socket.emit('error', new Error(`a frame had more than ${this.deps.maxFrameValues} values`));

@@ -11,7 +11,7 @@ export interface FrameLimits {
   maxFrameBytes: number;
   /** Both ways, counted before a frame is parsed: that alone may take a second. */
   maxFrameValues: number;
-  /** Whether names count as values: one that is read for the first time takes as long as many of those. */
+  /** Whether names count as values in what is sent; in what is read they do: one that is new takes as long as many of those. */
   countsNames?: boolean;
 }
 
@@ -92,7 +92,10 @@ export function isOneFrame(text: string, limits: FrameLimits): boolean {
   return fits && !holdsTooMany(text, limits);
 }
 
-export function holdsTooMany(text: string, { maxFrameValues, countsNames }: FrameLimits): boolean {
+export function holdsTooMany(
+  text: string,
+  { maxFrameValues, countsNames }: Omit<FrameLimits, 'maxFrameBytes'>,
+): boolean {
   return text.length > maxFrameValues && valuesIn(text, countsNames) > maxFrameValues;
 }
 

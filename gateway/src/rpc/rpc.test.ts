@@ -273,13 +273,16 @@ describe('hostile frames', () => {
     expect((await client.call('ping')).result).toEqual({ pong: true });
   });
 
-  test('an oversized frame, or one of too many values, closes with 1009 and a binary one with 1003', async () => {
+  test('an oversized frame, or one of too many values and names of fields, closes with 1009 and a binary one with 1003', async () => {
     const large = await gateway.rpc();
     large.socket.send('x'.repeat(1024 * 1024 + 1));
     expect(await until(() => large.closeCode)).toBe(1009);
     const wide = await gateway.rpc();
     wide.socket.send(`{"jsonrpc":"2.0","id":1,"method":"ping","params":[${'0,'.repeat(50_000)}0]}`);
     expect(await until(() => wide.closeCode)).toBe(1009);
+    const named = await gateway.rpc();
+    named.socket.send(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{${'"a":0,'.repeat(25_000)}"b":0}}`);
+    expect(await until(() => named.closeCode)).toBe(1009);
     const binary = await gateway.rpc();
     binary.socket.send(Buffer.from('{}'));
     expect(await until(() => binary.closeCode)).toBe(1003);
