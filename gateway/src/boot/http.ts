@@ -41,15 +41,22 @@ function serviceRoutesOf(stages: Stages) {
   });
 }
 
-function agentRoutesOf({ config, tools, agents: { registry, known, judge }, pods, reload, log }: Stages) {
+function agentRoutesOf({ config, tools, agents, pods, reload, log }: Stages) {
+  const { registry, known, judge, hasPod } = agents;
   const discover = createDiscovery();
+  /** An agent of the operator may have taken its name from one of a tenant. */
+  const changed = async <Result>(change: Promise<Result>): Promise<Result> => {
+    const result = await change;
+    pods?.retain(registry.list().filter(hasPod));
+    return result;
+  };
   return agentRoutes({
     list: () => registry.list(),
     errors: () => [...(pods?.warnings() ?? []), ...registry.errors()],
     get: (name) => registry.get(name),
-    create: (name, pair, overwrite) => registry.create(name, pair, overwrite),
-    update: (name, change) => registry.update(name, change),
-    remove: (name) => registry.remove(name),
+    create: (name, pair, overwrite) => changed(registry.create(name, pair, overwrite)),
+    update: (name, change) => changed(registry.update(name, change)),
+    remove: (name) => changed(registry.remove(name)),
     validate: (pair) => validateAgent({ ...pair, expectedName: null, managedBy: null }, known, judge),
     reload,
     // Only the admin token may change agents.

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { serverOf } from '@signalbox/crds';
-import type { AgentRecord, ValidationItem } from '../agents/agent-record.ts';
+import { type AgentRecord, type OwnedAgent, sameOwner, type ValidationItem } from '../agents/agent-record.ts';
 import type { GatewayConfig } from '../config/schema.ts';
 import { timeoutsOf } from './timeouts.ts';
 import { signRunnerToken } from '../identity/runner-token.ts';
@@ -35,8 +35,8 @@ export function openPods(options: PodsOptions): Pods {
   const inManifest = config.managed_dir === undefined ? () => undefined : createManagedAddresses(config.managed_dir);
   const { registry } = options.agents;
   // An agent of a tenant may have the name of one that the operator wrote.
-  const managed = (agent: string) => (registry.get(agent)?.managedBy === null ? undefined : inManifest(agent));
-  const sources = { configured, managed, lookup: addressesOf };
+  const managed = ({ name, managedBy }: OwnedAgent) =>
+    managedBy === null ? undefined : inManifest(name, managedBy.namespace);
   const room = new ToolRoom();
   const toolsOf = (agent: AgentRecord) => ({
     lists: room.lists(agent.name),
@@ -44,12 +44,12 @@ export function openPods(options: PodsOptions): Pods {
   });
   const pods = new AgentPods({
     room,
-    addresses: (agent) => podAddresses(agent, sources),
+    addresses: (agent) => podAddresses(agent.name, { configured, managed: () => managed(agent), lookup: addressesOf }),
     token: (agent) => signRunnerToken(agent, options.signingKey.privateKey, { now: Date.now(), id: randomUUID() }),
     handle: (agent) => (request) => answers.answer(agent, request),
-    onOpen: (name, link) => {
-      const agent = registry.get(name);
-      if (agent) link.configure(configurationOf(agent, options));
+    onOpen: (owned, link) => {
+      const agent = registry.get(owned.name);
+      if (agent && sameOwner(agent, owned)) link.configure(configurationOf(agent, options));
     },
     onState: (state) => (state.state === 'connected' ? log.info(state, 'agent pod') : log.warn(state, 'agent pod')),
     onBug: options.access.onBug,
@@ -62,10 +62,10 @@ export function openPods(options: PodsOptions): Pods {
     reconnectMs: runtime.reconnect_timeout_seconds * 1000,
   };
   return {
-    whenReady: ({ name }, signal) => pods.whenReady(name, signal),
+    whenReady: (agent, signal) => pods.whenReady(agent, signal),
     perform: (job, run, onTalk) => answers.during({ job, run, onTalk }, () => runInPod(job, run, running)),
     retain: (agents) => {
-      pods.retain(new Set(agents.map(({ name }) => name)));
+      pods.retain(agents);
       for (const agent of agents)
         for (const link of pods.connected(agent.name)) link.configure(configurationOf(agent, options));
     },

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { type OwnedAgent, sameOwner } from '../agents/agent-record.ts';
 import { CONNECTION_LIMITS } from '../rpc/connection-limits.ts';
 import { createConnectionRoom } from '../rpc/connection-room.ts';
 import type { HandleRequest } from '../rpc/connection.ts';
@@ -10,14 +11,14 @@ export type PodState = 'connected' | 'refused' | 'down';
 
 export interface AgentPodsDeps {
   /** WebSocket addresses of an agent's pods now. */
-  addresses: (agent: string) => Promise<string[]>;
+  addresses: (agent: OwnedAgent) => Promise<string[]>;
   token: (agent: string) => string;
   /** Keeps what pods say of their tools. */
   room: ToolRoom;
   /** Handles requests from a pod of `agent`. */
   handle: (agent: string) => HandleRequest;
   /** Called when a pod is newly connected. */
-  onOpen: (agent: string, link: PodLink) => void;
+  onOpen: (agent: OwnedAgent, link: PodLink) => void;
   onState: (state: { agent: string; url: string; state: PodState; reason: string | null }) => void;
   onBug: (error: unknown) => void;
   /** How long runs wait for the first pod of their agent. */
@@ -25,6 +26,8 @@ export interface AgentPodsDeps {
 }
 
 interface Pods {
+  /** Nobody else's with that name gets these. */
+  agent: OwnedAgent;
   links: Map<string, PodLink>;
   /** Callers that wait for any link to open. */
   waiting: Set<() => void>;
@@ -62,35 +65,39 @@ export class AgentPods {
   }
 
   /** The connected pod with the fewest runs. */
-  pick(agent: string): PodLink | null {
+  pick(agent: OwnedAgent): PodLink | null {
     const pods = this.podsOf(agent);
-    if (performance.now() - pods.lookedAt > FRESH_MS) void this.look(agent, pods);
+    if (!pods) return null;
+    if (performance.now() - pods.lookedAt > FRESH_MS) void this.look(pods);
     const open = [...pods.links.values()].filter((link) => link.takesRuns());
     return open.reduce<PodLink | null>((least, link) => (least && least.load <= link.load ? least : link), null);
   }
 
   /** Null when a pod is connected; else waits for one, at most `startTimeoutMs`, and says whether it is. Rejects when `signal` aborts. */
-  whenReady(agent: string, signal: AbortSignal): (() => Promise<boolean>) | null {
+  whenReady(agent: OwnedAgent, signal: AbortSignal): (() => Promise<boolean>) | null {
     return this.pick(agent) ? null : () => this.wait(agent, () => this.pick(agent) !== null, signal);
   }
 
   /** Dials this very pod until it is connected again; false when that takes longer than `withinMs`. */
   whenBack(
-    agent: string,
+    agent: OwnedAgent,
     link: PodLink,
     { signal, withinMs }: { signal: AbortSignal; withinMs: number },
   ): Promise<boolean> {
     return this.wait(agent, () => link.isOpen(), signal, withinMs);
   }
 
-  /** Connects to the pods of these agents, and drops the connections of others. */
-  retain(agents: ReadonlySet<string>): void {
-    for (const agent of agents) this.podsOf(agent);
+  /** Connects to the pods of these agents, and drops the connections of others; those of who had one of these names at once. */
+  retain(agents: readonly OwnedAgent[]): void {
+    const names = new Set(agents.map(({ name }) => name));
+    for (const agent of agents) {
+      if (!this.podsOf(agent)) this.forget(agent.name);
+      this.podsOf(agent);
+    }
     this.resting.abort();
-    for (const [agent, { links }] of this.agents) {
-      if (agents.has(agent) || [...links.values()].some(({ load }) => load > 0)) continue;
-      for (const link of links.values()) link.close();
-      this.agents.delete(agent);
+    for (const [name, { links }] of this.agents) {
+      const isBusy = [...links.values()].some(({ load }) => load > 0);
+      if (!names.has(name) && !isBusy) this.forget(name);
     }
   }
 
@@ -121,12 +128,13 @@ export class AgentPods {
   }
 
   private wait(
-    agent: string,
+    agent: OwnedAgent,
     isReady: () => boolean,
     signal: AbortSignal,
     withinMs: number = this.deps.startTimeoutMs,
   ): Promise<boolean> {
     const pods = this.podsOf(agent);
+    if (!pods) return Promise.resolve(false);
     return new Promise((resolve, reject) => {
       const end = () => {
         clearInterval(looking);
@@ -143,28 +151,29 @@ export class AgentPods {
         end();
         reject(signal.reason as Error);
       };
-      const looking = setInterval(() => void this.look(agent, pods), LOOK_AGAIN_MS);
+      const looking = setInterval(() => void this.look(pods), LOOK_AGAIN_MS);
       const patience = setTimeout(() => {
         end();
         resolve(isReady());
       }, withinMs);
       signal.addEventListener('abort', stop, { once: true });
       pods.waiting.add(check);
-      void this.look(agent, pods);
+      void this.look(pods);
       check();
     });
   }
 
   /** Lists the pods and dials those that are not connected; drops idle connections to pods that are no longer listed. */
-  private async look(agent: string, pods: Pods): Promise<void> {
+  private async look(pods: Pods): Promise<void> {
     if (pods.looking) return;
+    const { agent } = pods;
     pods.looking = true;
     try {
       const addresses = await this.deps.addresses(agent);
       pods.lookedAt = performance.now();
       // The agent may have been dropped meanwhile; a connection dialled now would never be closed.
-      if (this.agents.get(agent) !== pods) return;
-      for (const url of addresses) pods.links.set(url, pods.links.get(url) ?? this.linkTo(agent, url, pods));
+      if (this.agents.get(agent.name) !== pods) return;
+      for (const url of addresses) pods.links.set(url, pods.links.get(url) ?? this.linkTo(url, pods));
       for (const [url, link] of pods.links) {
         link.listed = addresses.includes(url);
         // A terminating pod is no longer listed, but its runs continue.
@@ -187,25 +196,27 @@ export class AgentPods {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       this.resting = new AbortController();
-      const all = [...this.agents];
+      const all = [...this.agents.values()];
       for (let from = 0; from < all.length && !signal.aborted; from += LOOKS_AT_ONCE)
-        await Promise.all(all.slice(from, from + LOOKS_AT_ONCE).map(([agent, pods]) => this.look(agent, pods)));
+        await Promise.all(all.slice(from, from + LOOKS_AT_ONCE).map((pods) => this.look(pods)));
       await delay(LOOK_EVERY_MS, undefined, { signal: this.resting.signal, ref: false }).catch(() => undefined);
     }
   }
 
-  private linkTo(agent: string, url: string, pods: Pods): PodLink {
+  private linkTo(url: string, pods: Pods): PodLink {
+    const { name: agent } = pods.agent;
     let wasOpen = false;
     const link = new PodLink({
       url,
       agent,
+      peer: peerOf(pods.agent),
       room: this.deps.room,
       enterRoom: this.enterRoom,
       token: () => this.deps.token(agent),
       handle: this.deps.handle(agent),
       onOpen: () => {
         wasOpen = true;
-        this.deps.onOpen(agent, link);
+        this.deps.onOpen(pods.agent, link);
         this.deps.onState({ agent, url, state: 'connected', reason: null });
         for (const check of pods.waiting) check();
       },
@@ -219,11 +230,22 @@ export class AgentPods {
     return link;
   }
 
-  private podsOf(agent: string): Pods {
-    const known = this.agents.get(agent);
-    if (known) return known;
-    const pods: Pods = { links: new Map(), waiting: new Set(), looking: false, lookedAt: 0 };
-    this.agents.set(agent, pods);
+  /** Null where the name is somebody else's. */
+  private podsOf({ name, managedBy }: OwnedAgent): Pods | null {
+    const agent = { name, managedBy };
+    const known = this.agents.get(name);
+    if (known) return sameOwner(known.agent, agent) ? known : null;
+    const pods: Pods = { agent, links: new Map(), waiting: new Set(), looking: false, lookedAt: 0 };
+    this.agents.set(name, pods);
     return pods;
   }
+
+  private forget(name: string): void {
+    for (const link of this.agents.get(name)?.links.values() ?? []) link.close();
+    this.agents.delete(name);
+  }
 }
+
+/** The pods of a namespace share its turns. */
+const peerOf = ({ name, managedBy }: OwnedAgent): string =>
+  managedBy?.namespace ? `namespace ${managedBy.namespace}` : `agent ${name}`;

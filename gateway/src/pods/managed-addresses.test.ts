@@ -20,23 +20,23 @@ function write(text: string): void {
 
 test('a manifest that appears later or is replaced is read then', () => {
   const addressOf = createManagedAddresses(directory);
-  expect(addressOf('triage')).toBeUndefined();
+  expect(addressOf('triage', '')).toBeUndefined();
   write(manifestOf('127.0.0.1:1'));
-  expect([addressOf('triage'), addressOf('other')]).toEqual(['127.0.0.1:1', undefined]);
+  expect([addressOf('triage', ''), addressOf('other', '')]).toEqual(['127.0.0.1:1', undefined]);
   write(manifestOf('127.0.0.1:2'));
-  expect(addressOf('triage')).toBe('127.0.0.1:2');
+  expect(addressOf('triage', '')).toBe('127.0.0.1:2');
 });
 
 test.each(['{"files": {', '{"files": {}}'])('a manifest that is broken names no addresses: %s', (text) => {
   write(text);
-  expect(createManagedAddresses(directory)('triage')).toBeUndefined();
+  expect(createManagedAddresses(directory)('triage', '')).toBeUndefined();
 });
 
 test('a manifest is read once, however many agents are looked for', () => {
   write(manifestOf('127.0.0.1:1'));
   const parse = vi.spyOn(JSON, 'parse');
   const addressOf = createManagedAddresses(directory);
-  for (let agent = 0; agent < 1000; agent++) addressOf(`agent-${agent}`);
+  for (let agent = 0; agent < 1000; agent++) addressOf(`agent-${agent}`, '');
   expect(parse).toHaveBeenCalledTimes(1);
   parse.mockRestore();
 });
@@ -44,7 +44,7 @@ test('a manifest is read once, however many agents are looked for', () => {
 test('a manifest that could not be read once is read again', () => {
   const addressOf = createManagedAddresses(directory);
   write(manifestOf('127.0.0.1:1'));
-  addressOf('triage');
+  addressOf('triage', '');
   write(manifestOf('127.0.0.1:2'));
   const read = vi.spyOn(fs, 'readFileSync').mockImplementationOnce(() => {
     throw new Error('too many open files');
@@ -54,6 +54,18 @@ test('a manifest that could not be read once is read again', () => {
     syncBuiltinESMExports();
   });
   syncBuiltinESMExports();
-  expect(() => addressOf('triage')).toThrow('too many open files');
-  expect(addressOf('triage')).toBe('127.0.0.1:2');
+  expect(() => addressOf('triage', '')).toThrow('too many open files');
+  expect(addressOf('triage', '')).toBe('127.0.0.1:2');
+});
+
+test('an agent gets the address of its own namespace only', () => {
+  const files = { 'agents/triage/agent.yaml': { kind: 'Agent', namespace: 'team-a' } };
+  write(JSON.stringify({ files, objects: [], agents: { triage: '127.0.0.1:1', toString: '127.0.0.1:2' } }));
+  const addressOf = createManagedAddresses(directory);
+  expect(['team-a', 'team-b', ''].map((namespace) => addressOf('triage', namespace))).toEqual([
+    '127.0.0.1:1',
+    undefined,
+    '127.0.0.1:1',
+  ]);
+  expect(addressOf('toString', 'team-a')).toBeUndefined();
 });

@@ -1,24 +1,30 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SyncManifest } from '@signalbox/crds';
+import { z } from 'zod';
 
-type Addresses = ReadonlyMap<string, string>;
+type Addresses = ReadonlyMap<string, { address: string; namespace: string | undefined }>;
 
-const NONE: Addresses = new Map();
 /** The rest of a manifest grows with all objects of all tenants. */
-const Addressed = SyncManifest.pick({ agents: true });
+const Addressed = SyncManifest.pick({ agents: true }).extend({
+  files: z.record(z.string(), z.object({ namespace: z.string() })).catch({}),
+});
 
-/** The address that the sync manifest names for an agent. The file is looked at each time and read when it was replaced. */
-export function createManagedAddresses(managedDir: string): (agent: string) => string | undefined {
+/**
+ * The address that the sync manifest names for an agent of a namespace; an agent whose namespace is not known, '', gets that of its name. The
+ * file is looked at each time and read when it was replaced.
+ */
+export function createManagedAddresses(managedDir: string): (agent: string, namespace: string) => string | undefined {
   const path = join(managedDir, 'manifest.json');
   let seen = '';
-  let addresses = NONE;
-  return (agent) => {
+  let addresses: Addresses = new Map();
+  return (agent, namespace) => {
     const now = identityOf(path);
     // A read that fails throws: what was seen before stays, and the next look reads again.
-    if (now !== seen) addresses = now === '' ? NONE : addressesIn(readFileSync(path, 'utf8'));
+    if (now !== seen) addresses = now === '' ? new Map() : addressesIn(readFileSync(path, 'utf8'));
     seen = now;
-    return addresses.get(agent);
+    const found = addresses.get(agent);
+    return namespace === '' || found?.namespace === namespace ? found?.address : undefined;
   };
 }
 
@@ -29,10 +35,13 @@ function identityOf(path: string): string {
 
 function addressesIn(text: string): Addresses {
   try {
-    const { data } = Addressed.safeParse(JSON.parse(text));
-    return new Map(Object.entries(data?.agents ?? {}));
+    const { agents, files } = Addressed.parse(JSON.parse(text));
+    const namespaceOf = (agent: string) => files[`agents/${agent}/agent.yaml`]?.namespace;
+    return new Map(
+      Object.entries(agents).map(([agent, address]) => [agent, { address, namespace: namespaceOf(agent) }]),
+    );
   } catch {
     // Damaged: it is replaced.
-    return NONE;
+    return new Map();
   }
 }

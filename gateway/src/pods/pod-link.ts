@@ -19,6 +19,8 @@ import type { ToldTools, ToolRoom } from './tool-room.ts';
 export interface PodLinkDeps {
   url: string;
   agent: string;
+  /** With whom it shares turns. */
+  peer: string;
   /** Keeps what the pod says of its tools. */
   room: ToolRoom;
   /** Counts what the pod leaves unread and unfinished. */
@@ -135,9 +137,13 @@ export class PodLink {
     this.connection?.checkAlive();
   }
 
+  /** From now on the pod is none of the agent's, also where its socket takes a moment to end. */
   close(): void {
     this.closed = true;
-    this.socket?.terminate();
+    const { socket } = this;
+    if (!socket) return;
+    this.down(socket, 'closed');
+    socket.terminate();
   }
 
   private upgraded(socket: WebSocket, stream: Duplex): void {
@@ -146,7 +152,7 @@ export class PodLink {
       handle: async (request, from) =>
         request.method === RUNNER_STATE ? this.said(request, from) : this.deps.handle(request, from),
       onClosed: () => {},
-      peer: `agent ${this.deps.agent}`,
+      peer: this.deps.peer,
       onBug: this.deps.onBug,
       ...RUNNER_FRAME,
       stream,

@@ -34,11 +34,10 @@ const FAILURES: ReadonlySet<string> = new Set<RunFailureType>([
  * One run in a pod. A pod that refuses the run, or is lost before its first request, had no effect: the run goes to the next pod.
  */
 export async function runInPod(job: RunJob, run: Run, deps: PodRunDeps): Promise<RunOutcome> {
-  const agent = job.agent.name;
   let outcome: RunOutcome = failed('tool_unavailable', 'the agent has no pod that answers', true);
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const isReady = await (deps.pods.whenReady(agent, job.signal)?.() ?? true);
-    const link = isReady ? deps.pods.pick(agent) : null;
+    const isReady = await (deps.pods.whenReady(job.agent, job.signal)?.() ?? true);
+    const link = isReady ? deps.pods.pick(job.agent) : null;
     if (!link) return outcome;
     const next = await runOn(link, { job, run }, deps);
     if (!next.elsewhere || job.signal.aborted) return next.outcome;
@@ -94,7 +93,7 @@ async function follow({ job, run, link, signal }: Following, deps: PodRunDeps): 
     } catch (error) {
       // A run that has not started need not wait for this pod.
       if (signal.aborted || !deps.hasBegun(job.runId)) throw error;
-      const back = await deps.pods.whenBack(job.agent.name, link, { signal, withinMs: deps.reconnectMs });
+      const back = await deps.pods.whenBack(job.agent, link, { signal, withinMs: deps.reconnectMs });
       if (!back) throw new Error('the connection to the pod was lost', { cause: error });
       link.configure(deps.configurationOf(job));
       asking = link.request('agent.attach', { run_id: job.runId }, signal);
