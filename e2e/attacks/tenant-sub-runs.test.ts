@@ -40,9 +40,9 @@ test('one run of a tenant whose sub-runs have sub-runs works on so many of them 
   const looks = { name: 'call', executor: 'webhook', url: 'http://127.0.0.1:1/', when: 'false' };
   await start('tree', {
     shop: {
-      top: { steps: [each('mid', 15)] },
-      mid: { steps: [each('low', 15)] },
-      low: { steps: [each('leaf', 15)] },
+      top: { steps: [each('mid', 50)] },
+      mid: { steps: [each('low', 50)] },
+      low: { steps: [each('leaf', 50)] },
       leaf: { steps: [ASK] },
     },
     pay: { looks: { steps: [looks] } },
@@ -50,7 +50,7 @@ test('one run of a tenant whose sub-runs have sub-runs works on so many of them 
   const health = probeHealth(service.url);
   await alert(service, 'top');
   const all = async () => (await total('mid')) + (await total('low')) + (await total('leaf'));
-  await waitFor(async () => (await all()) >= 300, { what: 'the sub-runs' });
+  await waitFor(async () => (await all()) >= 400, { what: 'the sub-runs' });
   for (let at = 0; at < 20; at++) {
     const { run } = await alert(service, 'looks', { alertname: `Busy ${at}` });
     const ended = async () => (await read<{ status: string }>(service, `/runs/${run}`)).status === 'completed';
@@ -93,7 +93,7 @@ test('thousands of messages of a tenant do not come before one of others', async
   await start('outbox', {
     shop: {
       top: { steps: [each('mid', 39)] },
-      mid: { steps: [each('leaf', 15)] },
+      mid: { steps: [each('leaf', 50)] },
       leaf: { steps: [looks], notifications: { complete } },
     },
     pay: { looks: { steps: [looks], notifications: { complete: [{ channel: 'log' }] } } },
@@ -110,7 +110,7 @@ test('sub-runs of a tenant that wait for their own pipeline leave the places of 
   await start('groups', {
     shop: {
       top: { steps: [each('mid', 3)] },
-      mid: { steps: [each('leaf', 15)] },
+      mid: { steps: [each('leaf', 50)] },
       leaf: { concurrency: { limit: 1 }, steps: [ASK] },
     },
     pay: { single: { concurrency: { limit: 1 }, steps: [ASK] } },
