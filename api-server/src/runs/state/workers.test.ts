@@ -17,8 +17,8 @@ test('fan-outs of one run and of its sub-runs work on so many branches together,
 test('a run and its sub-runs that have not ended have so many branches together, and none of those that ended', () => {
   const top = runBelow(null);
   const [one, other] = [runBelow(top), runBelow(runBelow(top))];
-  expect([addBranches(top, 1_000), addBranches(one, 1_600), addBranches(other, 1_600)]).toEqual([true, true, false]);
-  expect(addBranches(runBelow(null), 1_600)).toBe(true);
+  expect([addBranches(top, 5_000), addBranches(one, 8_000), addBranches(other, 8_000)]).toEqual([true, true, false]);
+  expect(addBranches(runBelow(null), 8_000)).toBe(true);
   dropBranches(one);
-  expect([addBranches(other, 1_600), addBranches(other, 1_600)]).toEqual([true, false]);
+  expect([addBranches(other, 8_000), addBranches(other, 8_000)]).toEqual([true, false]);
 });

@@ -25,8 +25,8 @@ export function takeWorkers(run: ActiveRun, wanted: number): Workers {
   return { count, leave: () => void working.set(top, (working.get(top) ?? 0) - 1) };
 }
 
-/** Branches of one run and of its sub-runs that have not ended: each leaves a result, its end in the log and a row that is read with the run. */
-const MOST_BRANCHES = 4_000;
+/** Branches of one run and of its sub-runs that have not ended: each leaves a result, and its end in the log. A run alone has fewer. */
+const MOST_BRANCHES = 20_000;
 
 export const TOO_MANY_BRANCHES = failure(
   'too_many_branches',
