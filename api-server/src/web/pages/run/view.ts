@@ -24,6 +24,7 @@ import { messageRows } from './messages.ts';
 import { noticeOf } from './notice.ts';
 import { type PlanNode, planOf } from './graph/plan.ts';
 import { resultView } from './result/view.ts';
+import { listed } from './listed.ts';
 import { childRows, rerunNote, rerunRows, withWaits } from './step/relations.ts';
 import { panelView, type Tab } from './step-panel.ts';
 import { timelineView } from './timeline/timeline.ts';
@@ -67,8 +68,7 @@ function listedSteps(steps: ShownStep[], chosen: ShownStep | null): ShownStep[] 
     if (step.step_index === chosen?.step_index) return 1;
     return step.status === 'completed' || step.status === 'skipped' ? 3 : 2;
   };
-  const kept = new Set(steps.toSorted((a, b) => rank(a) - rank(b)).slice(0, MOST_LINES));
-  return steps.filter((step) => kept.has(step));
+  return listed(steps, MOST_LINES, rank);
 }
 
 /** The time of the delivery is one of the facts of the run. */
@@ -164,6 +164,9 @@ function whyNoStep({ steps, status }: ShownRun): string | null {
 const whyNotAll = (listed: number, all: number): string | null =>
   listed === all ? null : `${listed} of ${count(all)} steps and branches. Choose a group to see its branches.`;
 
+const whyNotAllRuns = (listed: number, all: number): string | null =>
+  listed === all ? null : `${listed} of ${count(all)} sub-runs. The step that started one of the others leads to it.`;
+
 /** The page of one run: facts, graph, timeline and the chosen step. */
 export function runView(given: RunInput) {
   const input = { ...given, run: withWaits(given.run, given.approvals) };
@@ -172,7 +175,8 @@ export function runView(given: RunInput) {
   const chosen = run.steps.find((step) => step.step_name === input.step) ?? defaultStep(run, input.approvals);
   const name = chosen?.step_name ?? null;
   const hrefOf = (step: string) => hrefFor(input, { step });
-  const listed = listedSteps(inOrder(run.steps), chosen);
+  const shown = listedSteps(inOrder(run.steps), chosen);
+  const children = childRows(run, now);
   const offered = {
     attention: attentionView(run, mayOperate(input.viewer)),
     ...actions(input),
@@ -201,7 +205,7 @@ export function runView(given: RunInput) {
     }),
     timeline: timelineView({
       run,
-      steps: listed,
+      steps: shown,
       approvals: input.approvals,
       log,
       now,
@@ -211,7 +215,7 @@ export function runView(given: RunInput) {
       zoomed: input.zoomed,
       zoomHref: (zoomed) => hrefFor(input, { step: name, zoomed }),
     }),
-    unlisted: whyNotAll(listed.length, run.steps.length),
+    unlisted: whyNotAll(shown.length, run.steps.length),
     waitingForStep: whyNoStep(run),
     approvals: cardsOf(input, name),
     moreApprovals: hasMoreWaiting(input),
@@ -223,7 +227,8 @@ export function runView(given: RunInput) {
     wholeLog: wholeLog ? runLog(log, hrefOf) : null,
     rerunOf: rerunNote(run),
     reruns: rerunRows(run, now),
-    children: childRows(run, now),
+    children,
+    unlistedChildren: whyNotAllRuns(children.length, run.children.length),
     messages: messageRows(run, { now, operator: mayOperate(input.viewer) }),
     messagesPath: paths.runMessages(run.id),
     context: run.context === null ? null : jsonTree(withoutTime(run.context)),

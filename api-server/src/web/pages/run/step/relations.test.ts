@@ -12,3 +12,25 @@ test('a sub-run says which step started it, also while both run', () => {
   expect(steps(runDetail({ children, steps: [ended, open('decide')] }))).toEqual(['inspect', 'decide']);
   expect(steps(runDetail({ children, steps: [ended, open('decide'), open('ask')] }))).toEqual(['inspect', '']);
 });
+
+test('each step is looked at once, however many sub-runs its run has', () => {
+  let looks = 0;
+  const steps = Array.from({ length: 300 }, (_, at) => ({
+    ...stepDetail({ step_name: `s${at}`, executor: 'pipeline' }),
+    get raw_response() {
+      looks += 1;
+      return { child_run_id: `r${at}` };
+    },
+  }));
+  const many = runDetail({ steps, children: steps.map((_, at) => runLine({ id: `r${at}`, status: 'completed' })) });
+  expect(childRows(many, 0).map(({ step }) => step)).toEqual(steps.slice(0, 100).map(({ step_name }) => step_name));
+  expect(looks).toBe(300);
+});
+
+test('of many sub-runs those that did not complete are shown', () => {
+  const completed = Array.from({ length: 150 }, (_, at) => runLine({ id: `r${at}`, status: 'completed' }));
+  const late = [runLine({ id: 'failed', status: 'failed' }), runLine({ id: 'open', status: 'running' })];
+  const rows = childRows(runDetail({ children: [...completed, ...late] }), 0);
+  expect(rows.map(({ href }) => href.split('/').at(-1)).slice(-3)).toEqual(['r97', 'failed', 'open']);
+  expect(rows).toHaveLength(100);
+});

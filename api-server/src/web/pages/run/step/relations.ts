@@ -1,14 +1,19 @@
 import { age, duration, exactTime, secondsBetween } from '../../format.ts';
 import { paths } from '../../paths.ts';
+import { listed } from '../listed.ts';
 import { plural } from '../../runs/row.ts';
 import { isActive, statusLook } from '../../status.ts';
 import type { ApprovalLine } from '../../../../service/views/approval.ts';
 import type { ShownRun, ShownStep } from './shown-step.ts';
 
+/** Sub-runs on one page; those that did not complete come before the others. */
+const MOST_CHILDREN = 100;
+
 /** The run that a `pipeline` step started. */
 export function subRunOf(run: ShownRun, step: ShownStep) {
-  const started = run.children.find((child) => starterOf(run, child) === step.step_name);
-  const id = step.raw_response?.child_run_id ?? started?.id;
+  const starters = startersOf(run);
+  const id =
+    step.raw_response?.child_run_id ?? run.children.find((child) => starters.get(child.id) === step.step_name)?.id;
   if (id === undefined) return null;
   const child = run.children.find((candidate) => candidate.id === id);
   return {
@@ -19,23 +24,31 @@ export function subRunOf(run: ShownRun, step: ShownStep) {
   };
 }
 
-/** A step names its run when it ends; before, only the one that still runs can have started a run that does. */
-function starterOf({ steps }: ShownRun, { id, status }: ShownRun['children'][number]): string {
-  const named = steps.find((step) => step.raw_response?.child_run_id === id);
+/** Run -> the step that started it. A step names its run when it ends; before, only the one that still runs can have started a run that does. */
+function startersOf({ steps, children }: ShownRun): Map<string, string> {
   const open = steps.filter((step) => step.executor === 'pipeline' && step.status === 'running');
-  return (named ?? (isActive(status) && open.length === 1 ? open[0] : undefined))?.step_name ?? '';
+  const ongoing = open.length === 1 ? children.filter(({ status }) => isActive(status)) : [];
+  return new Map([
+    ...ongoing.map(({ id }) => [id, open[0]?.step_name ?? ''] as const),
+    ...steps.flatMap(({ raw_response: answer, step_name: name }) =>
+      typeof answer?.child_run_id === 'string' ? [[answer.child_run_id, name] as const] : [],
+    ),
+  ]);
 }
 
-/** All runs that steps of this run started. */
-export const childRows = (run: ShownRun, now: number) =>
-  run.children.map((child) => ({
+/** The runs that steps of this run started, as many as a page shows. */
+export function childRows(run: ShownRun, now: number) {
+  const starters = startersOf(run);
+  const shown = listed(run.children, MOST_CHILDREN, ({ status }) => (status === 'completed' ? 1 : 0));
+  return shown.map((child) => ({
     href: paths.run(child.id),
     pipeline: child.pipeline_name,
-    step: starterOf(run, child),
+    step: starters.get(child.id) ?? '',
     status: statusLook(child.status, child.waiting_on),
     warnings: child.warning_count === 0 ? null : plural(child.warning_count, 'warning'),
     duration: duration(secondsBetween(child.triggered_at, child.completed_at ?? (isActive(child.status) ? now : null))),
   }));
+}
 
 /** The runs that repeat this one. */
 export const rerunRows = (run: ShownRun, now: number) =>
