@@ -311,6 +311,16 @@ test('a call that is no frame fails alone, before and after there is a connectio
   expect(await waits).toMatchObject({ type: 'unavailable' });
 });
 
+test('a question of a call that another process takes over is left open', async () => {
+  answer = ({ id }, socket) => {
+    if (received.length === 1) say(socket, { id: 's1', method: 'tool.request_approval', params: {} });
+    setImmediate(() => say(socket, { id, result: 'fine' }));
+  };
+  await call({ onRequest: () => Promise.reject(new Error('the service stops')), outlives: () => true });
+  await call();
+  expect(received.map(({ frame }) => frame.method)).toEqual(['m', 'm']);
+});
+
 test('a decision that is no frame is refused instead', async () => {
   const onRequest = () => Promise.resolve({ approved: true, comment: CONTROLS });
   answer = ({ method }, socket) => {

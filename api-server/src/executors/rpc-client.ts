@@ -182,17 +182,26 @@ export class WebSocketRpc implements RpcClient {
   /** Lets the call answer that the request is about; where there is none, no approval is possible and the tool is denied. */
   async #requested(id: string | number, method: string, params: unknown): Promise<void> {
     const socket = this.#socket;
-    let answering: Promise<unknown> | null = null;
-    for (const { call } of this.#open.values()) answering ??= call.onRequest?.(method, params) ?? null;
-    const answer = answering
-      ? await answering.then((result) => ({ result }), refusal)
-      : method === 'tool.request_approval'
-        ? { result: { approved: false, comment: 'approvals are not possible here' } }
-        : { error: { code: -32601, message: `unknown method ${method}` } };
+    const answer = await this.#answerTo(method, params);
     // The number means nothing on another connection, where the backend asks again.
-    if (this.#socket !== socket) return;
+    if (answer === null || this.#socket !== socket) return;
     const frame = answerOf(id, answer);
     socket?.answer(fitsFrame(frame) ? frame : answerOf(id, refusal()));
+  }
+
+  /** Null where another caller takes the call over: the backend asks that one again. */
+  async #answerTo(method: string, params: unknown): Promise<object | null> {
+    for (const { call } of this.#open.values()) {
+      const answering = call.onRequest?.(method, params);
+      if (answering)
+        return answering.then(
+          (result) => ({ result }),
+          () => (call.outlives?.() ? null : refusal()),
+        );
+    }
+    return method === 'tool.request_approval'
+      ? { result: { approved: false, comment: 'approvals are not possible here' } }
+      : { error: { code: -32601, message: `unknown method ${method}` } };
   }
 
   #abort(id: number): void {
