@@ -1,14 +1,20 @@
+import { getHeapStatistics } from 'node:v8';
 import { MAX_FRAME_BYTES, MAX_FRAME_VALUES } from '@signalbox/crds';
 import { keylessModels } from '../agents/validate.ts';
 import { createMethods } from '../rpc/methods.ts';
+import { createRequestRoom } from '../rpc/request-room.ts';
 import { RpcServer } from '../rpc/rpc-server.ts';
 import type { Stages, OpenedAgents } from './stages.ts';
+
+/** Of calls whose runs go on. A byte may be a character, which takes two in the heap. */
+const CALL_BYTES = getHeapStatistics().heap_size_limit / 8;
 
 /** `/rpc`, not attached to a port yet. */
 export function openRpc({ config, version, agents, runs, metrics, access }: Omit<Stages, 'reload'>): RpcServer {
   const methods = createMethods({
     version,
     listAgents: () => listAgents(agents),
+    takeRoom: createRequestRoom(CALL_BYTES),
     submit: async (params, watcher) => {
       const submitted = await runs.submit(params, watcher);
       if (!submitted.ok) metrics.runRefused(submitted.type);

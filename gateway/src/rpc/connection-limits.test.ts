@@ -107,30 +107,3 @@ test('of clients that begin more than may wait for its end, the oldest is cut, a
   second.socket.send('', { binary: false, fin: true });
   await until(() => second.messages.length === 1);
 });
-
-test('requests without an answer have a quarter of the room for each connection and three quarters for a token, until nothing holds them', async () => {
-  const run = Promise.withResolvers<{ ok: boolean; json: string }>();
-  const { connect } = await startTestRpc({
-    call: async ({ method }) => ({ later: run.promise, held: method === 'start' ? run.promise : null }),
-    limits: { ...CONNECTION_LIMITS, requestBytes: 4 * MIB },
-  });
-  const [first, second, third, fourth, other] = await Promise.all([
-    connect(),
-    connect(),
-    connect(),
-    connect(),
-    connect('approve'),
-  ]);
-  const long = 'x'.repeat(0.9 * MIB);
-  const full = { error: { data: { type: 'at_capacity' } } };
-  const joined = first.call('join', long);
-  const started = [first, second, third].map((client) => client.call('start', long));
-  expect(await first.call('start', long)).toMatchObject(full);
-  expect(await fourth.call('start', long)).toMatchObject(full);
-  started.push(other.call('start', 'x'.repeat(0.8 * MIB)));
-  second.close();
-  expect(await fourth.call('start', long)).toMatchObject(full);
-  run.resolve({ ok: true, json: '"end"' });
-  for (const answer of [joined, started[0], started[3]]) expect((await answer)?.result).toBe('end');
-  expect((await fourth.call('start', long)).result).toBe('end');
-});

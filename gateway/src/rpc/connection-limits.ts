@@ -1,20 +1,16 @@
-import { getHeapStatistics } from 'node:v8';
-
 /** Whose connection it is: with which token, from which address. */
 export interface Peer {
   token: string;
   address: string;
 }
 
-/** Of all, with one token, and of those from one address: what one program opens leaves room for the others; and what all of them left unread, began to send, or ask in requests that are not answered. */
+/** Of all, with one token, and of those from one address: what one program opens leaves room for the others; and what all of them left unread, or began to send. */
 export const CONNECTION_LIMITS = {
   all: 2000,
   ofToken: 1000,
   ofAddress: 500,
   unreadBytes: 64 * 1024 * 1024,
   unfinishedBytes: 64 * 1024 * 1024,
-  /** A byte may be a character, which takes two in the heap. */
-  requestBytes: getHeapStatistics().heap_size_limit / 8,
 };
 
 /** Whether there is no room for one more connection of this peer. */

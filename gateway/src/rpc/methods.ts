@@ -12,18 +12,22 @@ import { z } from 'zod';
 import type { Run, RunWatcher } from '../runs/run.ts';
 import { type Submitted, watched } from '../runs/submitted.ts';
 import type { RpcAnswer, RpcReply } from './one-frame.ts';
+import { freeing, NO_ROOM, type TakeRoom } from './request-room.ts';
 
 /** The operations that the methods call. */
 export interface MethodDeps {
   version: string;
   listAgents: () => AgentsList['agents'];
+  /** For what a call holds until its run ends. One that joins a run holds nothing, nor does another request. */
+  takeRoom?: TakeRoom;
   submit: (params: AgentRunParams, watcher: RunWatcher) => Submitted | Promise<Submitted>;
   find: (reference: AgentAttachParams, watcher: RunWatcher) => Run | undefined;
   cancel: (run: Run, message: string) => boolean;
 }
 
-type Method = (params: unknown, watcher: RunWatcher) => Promise<RpcAnswer> | RpcAnswer;
-export type CallMethod = (request: RpcRequest, watcher: RunWatcher) => Promise<RpcAnswer>;
+type Method = (params: unknown, watcher: RunWatcher, bytes: number) => Promise<RpcAnswer> | RpcAnswer;
+/** `bytes` of the frame. */
+export type CallMethod = (request: RpcRequest, watcher: RunWatcher, bytes: number) => Promise<RpcAnswer>;
 
 const NoParams = z.strictObject({}).optional();
 
@@ -36,6 +40,8 @@ export function createMethods(deps: MethodDeps): CallMethod {
     protocol: 1,
     methods: [...methods.keys()],
   });
+
+  const submitted = async (params: AgentRunParams, watcher: RunWatcher) => answerOf(await deps.submit(params, watcher));
 
   methods.set(
     'server.info',
@@ -51,7 +57,13 @@ export function createMethods(deps: MethodDeps): CallMethod {
   );
   methods.set(
     'agent.run',
-    checked(AgentRunParams, async (params, watcher) => answerOf(await deps.submit(params, watcher))),
+    checked(AgentRunParams, (params, watcher, bytes) => {
+      const { idempotency_key } = params;
+      const joins = idempotency_key !== undefined && deps.find({ idempotency_key }, watcher) !== undefined;
+      if (joins || !deps.takeRoom) return submitted(params, watcher);
+      const free = deps.takeRoom(params, watcher, bytes);
+      return free ? freeing(submitted(params, watcher), free) : NO_ROOM;
+    }),
   );
   methods.set(
     'agent.attach',
@@ -68,10 +80,10 @@ export function createMethods(deps: MethodDeps): CallMethod {
     }),
   );
 
-  return async (request, watcher) => {
+  return async (request, watcher, bytes) => {
     const method = methods.get(request.method);
     return method
-      ? method(request.params, watcher)
+      ? method(request.params, watcher, bytes)
       : {
           ok: false,
           error: rpcError(
@@ -84,11 +96,11 @@ export function createMethods(deps: MethodDeps): CallMethod {
 
 function checked<Schema extends z.ZodType>(
   schema: Schema,
-  handle: (params: z.output<Schema>, watcher: RunWatcher) => Promise<RpcAnswer> | RpcAnswer,
+  handle: (params: z.output<Schema>, watcher: RunWatcher, bytes: number) => Promise<RpcAnswer> | RpcAnswer,
 ): Method {
-  return (params, watcher) => {
+  return (params, watcher, bytes) => {
     const parsed = schema.safeParse(params);
-    if (parsed.success) return handle(parsed.data, watcher);
+    if (parsed.success) return handle(parsed.data, watcher, bytes);
     const errors = plainIssues(parsed.error.issues)
       .slice(0, 10)
       .map(({ path, msg }) => ({ field: path.join('.'), message: msg }));

@@ -10,7 +10,6 @@ import { CONNECTION_LIMITS, isFull, type Peer } from './connection-limits.ts';
 import { createConnectionRoom, type EnterRoom, sizeLimits } from './connection-room.ts';
 import { Connection } from './connection.ts';
 import type { CallMethod } from './methods.ts';
-import { createRequestRoom, freeing, NO_ROOM, type TakeRoom } from './request-room.ts';
 import { watcherOf } from './watcher.ts';
 
 export interface RpcServerDeps {
@@ -45,12 +44,10 @@ export class RpcServer {
   private readonly upgrader: WebSocketServer;
   private readonly pinging: NodeJS.Timeout;
   private readonly enterRoom: EnterRoom;
-  private readonly roomOf: (token: string) => TakeRoom;
 
   constructor(deps: RpcServerDeps) {
     this.deps = deps;
     const { limits = CONNECTION_LIMITS } = deps;
-    this.roomOf = createRequestRoom(limits.requestBytes);
     this.enterRoom = createConnectionRoom(limits, PING_HEAD_BYTES);
     this.upgrader = new WebSocketServer({
       noServer: true,
@@ -104,12 +101,8 @@ export class RpcServer {
     if (refused) return refuse(socket, refused.type, refused.message);
     readInTurns(socket);
     this.upgrader.handleUpgrade(request, socket, head, (webSocket) => {
-      const takeRoom = this.roomOf(peer.token);
       const connection: Connection = new Connection(webSocket, {
-        handle: (message, _, bytes) => {
-          const free = takeRoom(bytes);
-          return free ? freeing(this.deps.call(message, watcher), free) : Promise.resolve(NO_ROOM);
-        },
+        handle: (message, _, bytes) => this.deps.call(message, watcher, bytes),
         peer: `token ${peer.token}`,
         onClosed: () => {
           this.connections.delete(connection);

@@ -10,7 +10,6 @@ import { createRunnerAuthenticate } from '../identity/runner-token.ts';
 import type { Log } from '../observability/log.ts';
 import { createRefusalLog } from '../observability/refusal-log.ts';
 import { createMethods } from '../rpc/methods.ts';
-import { CONNECTION_LIMITS } from '../rpc/connection-limits.ts';
 import type { RpcReply } from '../rpc/one-frame.ts';
 import { RpcServer } from '../rpc/rpc-server.ts';
 import type { Run, RunWatcher } from '../runs/run.ts';
@@ -114,10 +113,9 @@ export async function startRunner({ settings, version, log }: RunnerOptions): Pr
   const rpc = new RpcServer({
     authenticate: createRunnerAuthenticate({ agent: settings.agent, keys: settings.publicKeys, now: Date.now }),
     allowedOrigins: [],
-    limits: { ...CONNECTION_LIMITS, requestBytes: Infinity },
     ...RUNNER_FRAME,
-    call: async (request, watcher) =>
-      request.method === RUNNER_CONFIGURE ? configure(request, watcher) : methods(request, watcher),
+    call: async (request, watcher, bytes) =>
+      request.method === RUNNER_CONFIGURE ? configure(request, watcher) : methods(request, watcher, bytes),
     onGone: (watcher) => {
       announcer.remove(watcher);
       runs.unwatch(watcher);

@@ -1,21 +1,21 @@
 import { partOf, type Share } from './share.ts';
 
 /** How many there are, in all and of each share. */
-export class Counts {
+export class Counts<Key = string> {
   all = 0;
-  private readonly own = new Map<string, number>();
+  private readonly own = new Map<Key, number>();
 
-  of(key: string): number {
+  of(key: Key): number {
     return this.own.get(key) ?? 0;
   }
 
   /** Answers what takes it away again, to be called once. */
-  add(key: string): () => void {
-    this.change(key, 1);
-    return () => this.change(key, -1);
+  add(key: Key, by = 1): () => void {
+    this.change(key, by);
+    return () => this.change(key, -by);
   }
 
-  private change(key: string, by: number): void {
+  private change(key: Key, by: number): void {
     this.all += by;
     const left = this.of(key) + by;
     if (left > 0) this.own.set(key, left);
