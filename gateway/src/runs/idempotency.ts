@@ -5,15 +5,16 @@ import { type AgentRunParams, canonicalJson } from '@signalbox/crds';
 interface Remembered<Run> {
   parameters: string;
   run: Run;
-  since: number;
+  /** Null while it goes on. */
+  endedAt: number | null;
 }
 
 export type KeyLookup<Run> = { kind: 'new' } | { kind: 'same'; run: Run } | { kind: 'other' };
 
 export const KEY_TTL_MS = 3_600_000;
 
-/** Keys of the last hour, as long as their run is kept: a repeat with the same parameters gets the same run. */
-export class IdempotencyKeys<Run> {
+/** Keys of runs that go on or ended within the last hour, as long as those are kept: a repeat with the same parameters gets the same run. */
+export class IdempotencyKeys<Run extends { finished: Promise<unknown> }> {
   private readonly keys = new Map<string, Remembered<Run>>();
   private readonly now: () => number;
 
@@ -23,20 +24,29 @@ export class IdempotencyKeys<Run> {
 
   find(key: string, parameters: string): KeyLookup<Run> {
     const known = this.keys.get(key);
-    if (!known || this.now() - known.since > KEY_TTL_MS) return { kind: 'new' };
+    if (!known || this.isOver(known)) return { kind: 'new' };
     return known.parameters === parameters ? { kind: 'same', run: known.run } : { kind: 'other' };
   }
 
   get(key: string | undefined): Run | undefined {
-    return key === undefined ? undefined : this.keys.get(key)?.run;
+    const known = key === undefined ? undefined : this.keys.get(key);
+    return known && !this.isOver(known) ? known.run : undefined;
   }
 
   remember(key: string, parameters: string, run: Run): void {
-    this.keys.set(key, { parameters, run, since: this.now() });
+    const known: Remembered<Run> = { parameters, run, endedAt: null };
+    this.keys.set(key, known);
+    void run.finished.then(() => {
+      known.endedAt = this.now();
+    });
   }
 
   forget(key: string | undefined, run: Run): void {
     if (key !== undefined && this.keys.get(key)?.run === run) this.keys.delete(key);
+  }
+
+  private isOver({ endedAt }: Remembered<Run>): boolean {
+    return endedAt !== null && this.now() - endedAt > KEY_TTL_MS;
   }
 }
 

@@ -102,15 +102,28 @@ test('an exception is logged as a bug, answered as internal and gives its slot b
   expect(runs.active()).toBe(0);
 });
 
-test('a key means something new after an hour', async () => {
+test('a key means the same run while it goes on, and something new an hour after its end', async () => {
   let now = 0;
-  const { outcome } = service({ now: () => now });
+  const model = Promise.withResolvers<void>();
+  const { outcome } = service({
+    now: () => now,
+    generate: async (...asked) => {
+      await model.promise;
+      return answerHi(...asked);
+    },
+  });
   const idOf = async () => {
     const answer = await outcome('k');
     return 'result' in answer ? answer.result?.run_id : null;
   };
-  expect([await idOf(), await idOf()]).toEqual(['run-1', 'run-1']);
-  now = 3_600_001;
+  const first = idOf();
+  now += 3_600_001;
+  const again = idOf();
+  model.resolve();
+  expect([await first, await again]).toEqual(['run-1', 'run-1']);
+  now += 3_600_000;
+  expect(await idOf()).toBe('run-1');
+  now += 1;
   expect(await idOf()).toBe('run-2');
 });
 
