@@ -58,7 +58,7 @@ export function agentDeployment({ agent, servers, settings, publicKeys }: Deploy
 }
 
 function runner(agent: PodAgent, settings: WorkloadSettings, publicKeys: readonly string[]) {
-  const { config } = agent;
+  const { config, owner } = agent;
   return {
     name: 'agent',
     image: settings.image,
@@ -66,6 +66,7 @@ function runner(agent: PodAgent, settings: WorkloadSettings, publicKeys: readonl
     args: ['agent-runner'],
     env: [
       { name: 'AGENT_NAME', value: config.name },
+      { name: 'AGENT_NAMESPACE', value: owner.namespace },
       { name: 'GATEWAY_PUBLIC_KEY', value: publicKeys.join('') },
       { name: 'RUNNER_PORT', value: String(RUNNER_PORT) },
       { name: 'RUNNER_DRAIN_SECONDS', value: String(drainSeconds(agent)) },

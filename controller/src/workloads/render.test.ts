@@ -126,6 +126,7 @@ test('the runner has probes, resources, a read-only root and no secret', () => {
   });
   expect(runner?.env).toEqual([
     { name: 'AGENT_NAME', value: 'triage' },
+    { name: 'AGENT_NAMESPACE', value: 'team-a' },
     { name: 'GATEWAY_PUBLIC_KEY', value: KEYS[0] },
     { name: 'RUNNER_PORT', value: '18781' },
     { name: 'RUNNER_DRAIN_SECONDS', value: '120' },

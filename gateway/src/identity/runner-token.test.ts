@@ -8,11 +8,18 @@ const NOW = 1_800_000_000_000;
 const pem = (key: KeyObject) => String(key.export({ type: 'spki', format: 'pem' }));
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-function authenticate(now = NOW) {
-  const accepts = createRunnerAuthenticate({ agent: 'a', keys: [ours.publicKey], now: () => now });
+function authenticate(now = NOW, namespace?: string) {
+  const accepts = createRunnerAuthenticate({ agent: 'a', namespace, keys: [ours.publicKey], now: () => now });
   return (token: string | null) => accepts(token === null ? undefined : `Bearer ${token}`);
 }
-const token = (agent = 'a', key = ours.privateKey, now = NOW) => signRunnerToken(agent, key, { now, id: 'id-1' });
+const token = (agent = 'a', key = ours.privateKey, now = NOW) =>
+  signRunnerToken({ name: agent, managedBy: null }, key, { now, id: 'id-1' });
+/** For the agent of an object. */
+const tokenIn = (namespace: string) =>
+  signRunnerToken({ name: 'a', managedBy: { kind: 'Agent', namespace, name: 'a' } }, ours.privateKey, {
+    now: NOW,
+    id: 'id-1',
+  });
 /** A token signed with the right key that says whatever it wants. */
 function crafted(header: object, claims: object): string {
   const signed = `${encode(header)}.${encode(claims)}`;
@@ -33,6 +40,15 @@ test('a token for this agent lets in, once', () => {
   const accepts = authenticate();
   expect(accepts(token())).toEqual({ ok: true, token: 'invoke', approves: 'all' });
   expect(accepts(token())).toEqual({ ok: false, reason: 'invalid' });
+});
+
+test.each([
+  ['its own namespace', tokenIn('shop'), 'shop', true],
+  ['another namespace', tokenIn('blog'), 'shop', false],
+  ['the operator, or by a gateway of before', token(), 'shop', true],
+  ['a namespace, and the pod is of before', tokenIn('shop'), undefined, true],
+])('a token for the agent of %s', (_, presented, namespace, isAccepted) => {
+  expect(authenticate(NOW, namespace)(presented).ok).toBe(isAccepted);
 });
 
 test('the crafted form is a good one, so the refusals below are for what they change', () => {

@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import type { OwnedAgent } from '../agents/agent-record.ts';
 import type { Authenticate } from './authenticate.ts';
 
 /**
@@ -9,6 +10,8 @@ interface Claims {
   aud: string;
   /** The agent. */
   sub: string;
+  /** The namespace of its object; absent where it is the operator's, and from gateways of before. */
+  ns?: string | undefined;
   /** Seconds since the epoch. */
   iat: number;
   exp: number;
@@ -25,9 +28,14 @@ const HEADER = encode({ alg: 'EdDSA', typ: 'JWT' });
 const MAX_TOKEN_CHARS = 2048;
 const MAX_REMEMBERED = 10_000;
 
-export function signRunnerToken(agent: string, key: KeyObject, { now, id }: { now: number; id: string }): string {
+export function signRunnerToken(
+  { name, managedBy }: OwnedAgent,
+  key: KeyObject,
+  { now, id }: { now: number; id: string },
+): string {
   const iat = Math.floor(now / 1000);
-  const claims: Claims = { iss: ISSUER, aud: AUDIENCE, sub: agent, iat, exp: iat + LIFE_SECONDS, jti: id };
+  const exp = iat + LIFE_SECONDS;
+  const claims: Claims = { iss: ISSUER, aud: AUDIENCE, sub: name, ns: managedBy?.namespace, iat, exp, jti: id };
   const signed = `${HEADER}.${encode(claims)}`;
   return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`;
 }
@@ -45,20 +53,23 @@ export function readPublicKeys(pem: string): KeyObject[] | null {
 
 export interface RunnerTokenDeps {
   agent: string;
+  /** Of the agent's object; undefined where the pod does not know it. */
+  namespace?: string | undefined;
   keys: readonly KeyObject[];
   /** Milliseconds since the epoch. */
   now: () => number;
 }
 
-/** Accepts tokens that the gateway signed for this agent, each once. */
-export function createRunnerAuthenticate({ agent, keys, now }: RunnerTokenDeps): Authenticate {
+/** Accepts tokens that the gateway signed for this agent, and not for one of its name in another namespace, each once. */
+export function createRunnerAuthenticate({ agent, namespace, keys, now }: RunnerTokenDeps): Authenticate {
   const firstUse = createFirstUse();
   return (authorization) => {
     if (!authorization) return { ok: false, reason: 'missing' };
     const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
     const claims = token === undefined ? null : verifiedClaims(token, keys);
     const seconds = now() / 1000;
-    const good = claims && isFor(agent, claims) && isCurrent(claims, seconds) && firstUse(claims, seconds);
+    const isOurs = claims && isFor(agent, claims) && isIn(namespace, claims);
+    const good = isOurs && isCurrent(claims, seconds) && firstUse(claims, seconds);
     return good ? { ok: true, token: 'invoke', approves: 'all' } : { ok: false, reason: 'invalid' };
   };
 }
@@ -88,6 +99,9 @@ function verifiedClaims(token: string, keys: readonly KeyObject[]): Claims | nul
 function isFor(agent: string, { iss, aud, sub, jti }: Claims): boolean {
   return iss === ISSUER && aud === AUDIENCE && sub === agent && typeof jti === 'string' && jti !== '';
 }
+
+const isIn = (namespace: string | undefined, { ns = namespace }: Claims): boolean =>
+  namespace === undefined || ns === namespace;
 
 function isCurrent({ iat, exp }: Claims, seconds: number): boolean {
   return exp - iat <= LIFE_SECONDS && iat <= seconds + SKEW_SECONDS && seconds < exp + SKEW_SECONDS;

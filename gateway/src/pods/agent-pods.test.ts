@@ -16,7 +16,7 @@ test('however many agents of a namespace have pods with a slow request waiting, 
   const handled: string[] = [];
   const pods = new AgentPods({
     addresses: async () => [`ws://127.0.0.1:${(server.address() as AddressInfo).port}`],
-    token: (agent) => agent,
+    token: ({ name }) => name,
     room: new ToolRoom(),
     handle: (agent) => async () => {
       handled.push(agent);

@@ -12,7 +12,7 @@ export type PodState = 'connected' | 'refused' | 'down';
 export interface AgentPodsDeps {
   /** WebSocket addresses of an agent's pods now. */
   addresses: (agent: OwnedAgent) => Promise<string[]>;
-  token: (agent: string) => string;
+  token: (agent: OwnedAgent) => string;
   /** Keeps what pods say of their tools. */
   room: ToolRoom;
   /** Handles requests from a pod of `agent`. */
@@ -212,7 +212,7 @@ export class AgentPods {
       peer: peerOf(pods.agent),
       room: this.deps.room,
       enterRoom: this.enterRoom,
-      token: () => this.deps.token(agent),
+      token: () => this.deps.token(pods.agent),
       handle: this.deps.handle(agent),
       onOpen: () => {
         wasOpen = true;

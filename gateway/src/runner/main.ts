@@ -9,6 +9,7 @@ const HELP = `signalbox agent-runner: runs one agent in its own pod, for the gat
 
 Settings are environment variables, none of them secret:
   AGENT_NAME            the agent
+  AGENT_NAMESPACE       of its object; tokens for an agent of another one are refused (any)
   GATEWAY_PUBLIC_KEY    PEM; connections need a token signed with this key (several keys possible)
   RUNNER_HOST           address to listen on (0.0.0.0)
   RUNNER_PORT           port to listen on (18781)

@@ -393,7 +393,7 @@ describe('pods come and go', () => {
 describe('the runner lets in', () => {
   const other = generateKeyPairSync('ed25519').privateKey;
   const sign = (agent: string, key: KeyObject, now = Date.now()) =>
-    signRunnerToken(agent, key, { now, id: String(now) });
+    signRunnerToken({ name: agent, managedBy: null }, key, { now, id: String(now) });
 
   async function statusOf(address: string, headers: Record<string, string>): Promise<number> {
     const socket = new WebSocket(`ws://${address}/rpc`, { headers });

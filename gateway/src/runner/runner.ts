@@ -111,7 +111,7 @@ export async function startRunner({ settings, version, log }: RunnerOptions): Pr
     return { ok: true, result: { configured: true } };
   };
   const rpc = new RpcServer({
-    authenticate: createRunnerAuthenticate({ agent: settings.agent, keys: settings.publicKeys, now: Date.now }),
+    authenticate: createRunnerAuthenticate({ ...settings, keys: settings.publicKeys, now: Date.now }),
     allowedOrigins: [],
     ...RUNNER_FRAME,
     call: async (request, watcher, bytes) =>

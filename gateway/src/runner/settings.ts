@@ -6,6 +6,8 @@ import { readPublicKeys } from '../identity/runner-token.ts';
 /** The settings of a runner. None is secret; its agent comes from the gateway over the connection. */
 export interface RunnerSettings {
   agent: string;
+  /** Of the agent's object. */
+  namespace?: string | undefined;
   publicKeys: KeyObject[];
   host: string;
   port: number;
@@ -17,6 +19,7 @@ export type RunnerSettingsResult = { ok: true; settings: RunnerSettings } | { ok
 
 const Environment = z.object({
   AGENT_NAME: DefinitionName,
+  AGENT_NAMESPACE: z.string().min(1).optional(),
   GATEWAY_PUBLIC_KEY: z.string(),
   RUNNER_HOST: z.string().min(1).default('0.0.0.0'),
   RUNNER_PORT: z.coerce.number().int().min(0).max(65_535).default(18_781),
@@ -24,7 +27,7 @@ const Environment = z.object({
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
 });
 
-/** Reads `AGENT_NAME`, `GATEWAY_PUBLIC_KEY` (PEM, several possible), `RUNNER_HOST`, `RUNNER_PORT`, `RUNNER_DRAIN_SECONDS`, `LOG_LEVEL`. A failure is one line. */
+/** Reads `AGENT_NAME`, `AGENT_NAMESPACE`, `GATEWAY_PUBLIC_KEY` (PEM, several possible), `RUNNER_HOST`, `RUNNER_PORT`, `RUNNER_DRAIN_SECONDS`, `LOG_LEVEL`. A failure is one line. */
 export function readRunnerSettings(env: Readonly<Record<string, string | undefined>>): RunnerSettingsResult {
   const parsed = Environment.safeParse(env);
   if (!parsed.success) {
@@ -33,6 +36,7 @@ export function readRunnerSettings(env: Readonly<Record<string, string | undefin
   }
   const {
     AGENT_NAME: agent,
+    AGENT_NAMESPACE: namespace,
     GATEWAY_PUBLIC_KEY,
     RUNNER_HOST: host,
     RUNNER_PORT: port,
@@ -41,5 +45,5 @@ export function readRunnerSettings(env: Readonly<Record<string, string | undefin
   } = parsed.data;
   const publicKeys = readPublicKeys(GATEWAY_PUBLIC_KEY);
   if (!publicKeys) return { ok: false, message: 'GATEWAY_PUBLIC_KEY: must be Ed25519 public keys in PEM' };
-  return { ok: true, settings: { agent, publicKeys, host, port, drainSeconds, logLevel } };
+  return { ok: true, settings: { agent, namespace, publicKeys, host, port, drainSeconds, logLevel } };
 }
