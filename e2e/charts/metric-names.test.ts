@@ -34,6 +34,7 @@ async function expositions(): Promise<string[]> {
     queuedRuns: () => 0,
     waitingApprovals: () => 0,
     agents: () => ['a'],
+    namespaceOf: () => null,
     runsByAgent: () => new Map(),
     connections: () => 0,
     servers: () => [],

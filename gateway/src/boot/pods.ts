@@ -26,18 +26,19 @@ export function openPods(options: PodsOptions): Pods {
   const configured = Object.fromEntries(
     Object.entries(runtime.agents).map(([agent, addresses]) => [agent, [addresses].flat()]),
   );
+  const room = new ToolRoom();
   const answers = new AnswerPods({
     generate: options.models.generate,
     door: options.door,
     maxIterations: config.limits.max_iterations,
     livesHere: (server) => !isImage(config.mcp_servers[server]),
+    listsTool: (agent, server, name) => room.has(agent, { server, name }),
   });
   const inManifest = config.managed_dir === undefined ? () => undefined : createManagedAddresses(config.managed_dir);
   const { registry } = options.agents;
   // An agent of a tenant may have the name of one that the operator wrote.
   const managed = ({ name, managedBy }: OwnedAgent) =>
     managedBy === null ? undefined : inManifest(name, managedBy.namespace);
-  const room = new ToolRoom();
   const toolsOf = (agent: AgentRecord) => ({
     lists: room.lists(agent.name),
     servers: new Set(imageServersOf(agent, config).map(({ name }) => name)),

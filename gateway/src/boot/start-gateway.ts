@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { createCompute } from '@signalbox/crds/process/compute';
+import type { AgentRecord } from '../agents/agent-record.ts';
 import type { GatewayConfig } from '../config/schema.ts';
 import { renewTls, watchTls } from '../http/tls.ts';
 import { createAuthenticate } from '../identity/authenticate.ts';
@@ -74,6 +75,7 @@ export async function startGateway(options: GatewayOptions): Promise<StartResult
     queuedRuns: () => runs.queued(),
     waitingApprovals: () => runs.waitingApprovals(),
     agents: () => agents.registry.list().map(({ name }) => name),
+    namespaceOf: (name) => namespaceOf(agents.registry.get(name)),
     runsByAgent: () => runs.byAgent(),
     connections: () => rpc.size(),
     servers: () => tools.servers.views().filter(({ transport }) => transport !== 'image'),
@@ -115,6 +117,10 @@ export async function startGateway(options: GatewayOptions): Promise<StartResult
   };
   return { ok: true, gateway: { url: listening.url, reload: again, close } };
 }
+
+/** Of an agent that is removed nobody knows whose it was. */
+const namespaceOf = (agent: AgentRecord | undefined): string | null =>
+  agent ? (agent.managedBy?.namespace ?? null) : '';
 
 async function listen(
   app: ReturnType<typeof openHttp>,

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { createSeriesRoom } from './series-room.ts';
 
 /** Values that are read at each scrape. */
 export interface MetricsSources {
@@ -6,6 +7,8 @@ export interface MetricsSources {
   queuedRuns: () => number;
   waitingApprovals: () => number;
   agents: () => readonly string[];
+  /** Whose an agent is, null for the operator's. All that are not there any more are one's. */
+  namespaceOf: (agent: string) => string | null;
   /** Agents without runs may be left out. */
   runsByAgent: () => ReadonlyMap<string, { active: number; queued: number }>;
   connections: () => number;
@@ -14,14 +17,18 @@ export interface MetricsSources {
   pods: () => { agent: string; connected: number }[];
 }
 
-const MAX_LABEL_VALUES = 500;
+const MAX_MODELS = 500;
+export const OTHER = 'other';
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600];
+/** A line for each end that a run or a call has, and those of a histogram. */
+const LINES = { run: 9 + SECONDS.length + 3, call: 5, denial: 1 };
 
 /** All series of the service; the names of its own begin with `gateway_`. */
 export class Metrics {
   private readonly registry = new Registry();
-  private readonly modelLabel = boundedLabel(MAX_LABEL_VALUES);
-  private readonly toolLabel = boundedLabel(MAX_LABEL_VALUES);
+  private readonly models = new Set<string>();
+  private readonly admits = createSeriesRoom();
+  private namespaceOf: MetricsSources['namespaceOf'] = () => null;
   private readonly runs = this.counter('runs_total', 'Agent runs that ended, by outcome', ['agent', 'status']);
   private readonly refusedRuns = this.counter('runs_refused_total', 'Agent runs that were refused', ['reason']);
   private readonly runSeconds = this.histogram('run_duration_seconds', 'Time from acceptance to answer', ['agent']);
@@ -64,6 +71,7 @@ export class Metrics {
 
   /** Adds the series that are read at each scrape. */
   readFrom(sources: MetricsSources): void {
+    this.namespaceOf = sources.namespaceOf;
     collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: 100 });
     this.gauge('active_runs', 'Runs that hold a slot', () => sources.activeRuns());
     this.gauge('queued_runs', 'Runs that wait for a slot', () => sources.queuedRuns());
@@ -84,8 +92,10 @@ export class Metrics {
   }
 
   runFinished(run: { agent: string; status: string; seconds: number }): void {
-    this.runs.inc({ agent: run.agent, status: run.status });
-    this.runSeconds.observe({ agent: run.agent }, run.seconds);
+    const named = { names: [run.agent], lines: LINES.run };
+    const agent = this.admits(named, this.namespaceOf(run.agent)) ? run.agent : OTHER;
+    this.runs.inc({ agent, status: run.status });
+    this.runSeconds.observe({ agent }, run.seconds);
   }
 
   /** `reason` is the type of the error that the caller got. */
@@ -101,7 +111,7 @@ export class Metrics {
     usage: { input: number | null; output: number | null; cachedInput: number | null } | null;
   }): void {
     const { provider, outcome, usage } = request;
-    const model = this.modelLabel(request.model);
+    const model = this.modelLabel(request);
     this.llmRequests.inc({ provider, model, outcome });
     this.llmSeconds.observe({ provider, model }, request.seconds);
     this.tokens.inc({ provider, model, direction: 'input' }, usage?.input ?? 0);
@@ -109,16 +119,20 @@ export class Metrics {
     if (usage?.cachedInput) this.tokens.inc({ provider, model, direction: 'cached_input' }, usage.cachedInput);
   }
 
-  modelRests({ provider, model }: { provider: string; model: string }): void {
-    this.rests.inc({ provider, model: this.modelLabel(model) });
+  modelRests(rested: { provider: string; model: string }): void {
+    this.rests.inc({ provider: rested.provider, model: this.modelLabel(rested) });
   }
 
   toolCall(call: { server: string; tool: string; agent: string; outcome: string; seconds: number }): void {
-    const { server, agent, outcome } = call;
-    const tool = this.toolLabel(call.tool);
-    if (outcome === 'denied') return this.denials.inc({ server, tool, agent });
-    this.toolCalls.inc({ server, tool, outcome });
-    this.toolSeconds.observe({ server }, call.seconds);
+    const { server, tool, agent, outcome, seconds } = call;
+    const namespace = this.namespaceOf(agent);
+    if (outcome === 'denied') {
+      const isKnown = this.admits({ names: [server, tool, agent], lines: LINES.denial }, namespace);
+      return this.denials.inc(isKnown ? { server, tool, agent } : { server, tool: OTHER, agent: OTHER });
+    }
+    const isKnown = this.admits({ names: [server, tool], lines: LINES.call }, namespace);
+    this.toolCalls.inc({ server, tool: isKnown ? tool : OTHER, outcome });
+    this.toolSeconds.observe({ server }, seconds);
   }
 
   authFailure(reason: string): void {
@@ -127,6 +141,13 @@ export class Metrics {
 
   toolsChanged(server: string): void {
     this.changedTools.inc({ server });
+  }
+
+  /** Callers can invent names: after as many of all providers the rest is `other`. */
+  private modelLabel({ provider, model }: { provider: string; model: string }): string {
+    const key = `${provider}/${model}`;
+    if (this.models.size < MAX_MODELS) this.models.add(key);
+    return this.models.has(key) ? model : OTHER;
   }
 
   private serverSeries(servers: MetricsSources['servers']): void {
@@ -203,15 +224,4 @@ export class Metrics {
       },
     });
   }
-}
-
-/** Callers can invent names, so the number of series is bounded: after `max` different names the rest is `other`. */
-function boundedLabel(max: number): (value: string) => string {
-  const seen = new Set<string>();
-  return (value) => {
-    if (seen.has(value)) return value;
-    if (seen.size >= max) return 'other';
-    seen.add(value);
-    return value;
-  };
 }

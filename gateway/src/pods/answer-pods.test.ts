@@ -246,6 +246,17 @@ test('calls in the pod are counted as its events say, of the servers that the ag
     ]);
   }));
 
+test('a tool that no pod of the agent lists is counted as another one, whatever its pod calls it', () =>
+  withRun(async ({ ask, tools }) => {
+    const event = { run_id: 'run-1', ts: '2026-01-01T00:00:00Z', call_id: 'c1', server: 'beside' };
+    const result = { ...event, event: 'tool_result', is_error: false, result: '', duration_ms: 1 };
+    for (const tool of ['echo', 'invented']) {
+      await ask('agent.event', { ...result, tool });
+      await ask('agent.event', { ...event, event: 'tool_denied', reason: 'no', tool });
+    }
+    expect(tools).toEqual(['echo', 'echo', 'other', 'other']);
+  }));
+
 test('a call in the pod takes as long as its pod says, and no longer than its run', () =>
   withRun(async ({ ask, seconds }) => {
     const event = { run_id: 'run-1', ts: '2026-01-01T00:00:00Z', call_id: 'c1', tool: 'echo', server: 'beside' };

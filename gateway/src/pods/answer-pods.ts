@@ -10,6 +10,7 @@ import {
 } from '@signalbox/crds';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import type { ModelTool } from '../models/model.ts';
+import { OTHER } from '../observability/metrics.ts';
 import type { RpcReply } from '../rpc/one-frame.ts';
 import { TOO_LARGE } from '../rpc/watcher.ts';
 import { modelCallOf } from '../runs/model-call.ts';
@@ -30,6 +31,8 @@ export interface AnswerPodsDeps extends Omit<HostedToolsDeps, 'maxToolCalls'> {
   generate: RunAgentDeps['generate'];
   /** The operator's limit; an agent's own limit may only be lower. */
   maxIterations: number;
+  /** Whether a pod of the agent lists such a tool. */
+  listsTool: (agent: string, server: string, tool: string) => boolean;
 }
 
 interface Hosting {
@@ -185,9 +188,10 @@ export class AnswerPods {
   /** Calls to servers in the pod do not pass the gateway; they are counted by their events. None is longer than its run, `mostMs`. */
   private count({ name: agent, config }: AgentRecord, event: RunEvent, mostMs: number): void {
     if (event.event !== 'tool_denied' && event.event !== 'tool_result') return;
-    const { server, tool } = event;
+    const { server } = event;
+    if (!isListed(config.tools, { server, name: event.tool })) return;
     // A pod could invent names, and each would become a series.
-    if (!isListed(config.tools, { server, name: tool })) return;
+    const tool = this.deps.listsTool(agent, server, event.tool) ? event.tool : OTHER;
     const call = { run_id: null, server, tool, agent };
     if (event.event === 'tool_denied') return this.deps.door.onCall({ ...call, outcome: 'denied', seconds: 0 });
     const outcome = event.is_error ? 'error' : 'ok';

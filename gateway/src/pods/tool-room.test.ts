@@ -21,6 +21,21 @@ test('of many pods that say the same one copy is kept', () => {
   expect(room.lists().size).toBe(0);
 });
 
+test('an agent has the tools that its own pods list, while they do', () => {
+  const room = new ToolRoom(16_000);
+  const pod = podOf('a');
+  room.tell(pod, [toolOf('x')]);
+  const asked = [
+    ['a', 'img', 'x'],
+    ['a', 'img', 'y'],
+    ['a', 'k8s', 'x'],
+    ['b', 'img', 'x'],
+  ] as const;
+  expect(asked.map(([agent, server, name]) => room.has(agent, { server, name }))).toEqual([true, false, false, false]);
+  room.leave(pod);
+  expect(room.has('a', { server: 'img', name: 'x' })).toBe(false);
+});
+
 test('the pods of one agent have an eighth of the room, and one that leaves makes room for the others', () => {
   const room = new ToolRoom(16_000);
   const [first, second, other] = [podOf('a'), podOf('a'), podOf('b')];

@@ -69,6 +69,11 @@ export class ToolRoom {
     return new Set(lists.filter((list) => list !== null));
   }
 
+  has(agent: string, { server, name }: Pick<ServedTool, 'server' | 'name'>): boolean {
+    const isIt = (tool: ServedTool) => tool.server === server && tool.name === name;
+    return this.told.values().some((one) => one.agent === agent && one.list?.tools.some(isIt));
+  }
+
   /** Agents of which a list was not taken, with one of the reasons. */
   refused(): Map<string, string> {
     return new Map([...this.told].flatMap(({ agent, refused }) => (refused === null ? [] : [[agent, refused]])));

@@ -35,6 +35,8 @@ export interface World {
   /** The calls that reached a tool server. */
   reached: string[];
   counted: { run_id: string | null; server: string; outcome: string }[];
+  /** The tools of the counted calls. */
+  tools: string[];
   /** The time of each counted call. */
   seconds: number[];
   /** The questions that people got. */
@@ -90,6 +92,7 @@ export async function outcomeOf(
   const reached: string[] = [];
   const counted: World['counted'] = [];
   const seconds: number[] = [];
+  const tools: string[] = [];
   const asked: World['asked'] = [];
   let held = 0;
   const world: Pick<World, 'calls' | 'model' | 'tool' | 'policy'> = {
@@ -104,6 +107,7 @@ export async function outcomeOf(
       return world.model(signal);
     },
     maxIterations,
+    listsTool: (agent, server, tool) => [agent, server, tool].join() === 'far,beside,echo',
     livesHere: (server) => !['beside', 'elsewhere'].includes(server),
     door: {
       decide: (call) => world.policy().then(() => policy.decide(call)),
@@ -111,8 +115,9 @@ export async function outcomeOf(
         reached.push(`${server}/${tool} ${JSON.stringify(input)}`);
         return world.tool(signal);
       },
-      onCall: ({ run_id, server, outcome, seconds: time }) => {
+      onCall: ({ run_id, server, tool, outcome, seconds: time }) => {
         counted.push({ run_id, server, outcome });
+        tools.push(tool);
         seconds.push(time);
       },
       toolTimeoutMs: 1000,
@@ -154,7 +159,7 @@ export async function outcomeOf(
     return reply.ok ? reply.result : reply.error.data?.type;
   };
   return pods.during({ job, run, onTalk: (chars) => (held += chars) }, async () => {
-    await work(Object.assign(world, { ask, reached, counted, seconds, asked, held: () => held }));
+    await work(Object.assign(world, { ask, reached, counted, seconds, tools, asked, held: () => held }));
     return ends;
   });
 }
