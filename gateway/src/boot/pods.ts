@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { serverOf } from '@signalbox/crds';
-import { type AgentRecord, type OwnedAgent, sameOwner, type ValidationItem } from '../agents/agent-record.ts';
+import type { AgentRecord, OwnedAgent, ValidationItem } from '../agents/agent-record.ts';
 import type { GatewayConfig } from '../config/schema.ts';
 import { timeoutsOf } from './timeouts.ts';
 import { signRunnerToken } from '../identity/runner-token.ts';
 import type { SigningKey } from '../identity/signing-key.ts';
 import type { RunnerConfiguration } from '../runner/protocol.ts';
-import type { RunJob } from '../runs/run-agent.ts';
 import { AgentPods } from '../pods/agent-pods.ts';
 import { AnswerPods } from '../pods/answer-pods.ts';
+import { Configuring } from '../pods/configuring.ts';
 import { createManagedAddresses } from '../pods/managed-addresses.ts';
 import { podAddresses } from '../pods/pod-addresses.ts';
-import { runInPod } from '../pods/pod-run.ts';
+import { type PodRunDeps, runInPod } from '../pods/pod-run.ts';
 import { shownTools, toldTools } from '../pods/told-tools.ts';
 import { ToolRoom } from '../pods/tool-room.ts';
+import { WrittenConfiguration } from '../pods/written-configuration.ts';
 import type { Stages, Pods } from './stages.ts';
 
 type PodsOptions = Omit<Stages, 'pods' | 'runs' | 'reload' | 'tracing'> & { signingKey: SigningKey };
@@ -43,23 +44,23 @@ export function openPods(options: PodsOptions): Pods {
     lists: room.lists(agent.name),
     servers: new Set(imageServersOf(agent, config).map(({ name }) => name)),
   });
+  const write = (agent: AgentRecord) => new WrittenConfiguration(configurationOf(agent, options));
+  const { onBug } = options.access;
+  const configuring = new Configuring({ agent: (name) => registry.get(name), write, onBug });
   const pods = new AgentPods({
     room,
     addresses: (agent) => podAddresses(agent.name, { configured, managed: () => managed(agent), lookup: addressesOf }),
     token: (agent) => signRunnerToken(agent, options.signingKey.privateKey, { now: Date.now(), id: randomUUID() }),
     handle: (agent) => (request) => answers.answer(agent, request),
-    onOpen: (owned, link) => {
-      const agent = registry.get(owned.name);
-      if (agent && sameOwner(agent, owned)) link.configure(configurationOf(agent, options));
-    },
+    onOpen: (agent, link) => configuring.add(agent, [link]),
     onState: (state) => (state.state === 'connected' ? log.info(state, 'agent pod') : log.warn(state, 'agent pod')),
-    onBug: options.access.onBug,
+    onBug,
     startTimeoutMs: runtime.start_timeout_seconds * 1000,
   });
-  const running = {
+  const running: PodRunDeps = {
     pods,
-    configurationOf: ({ agent }: RunJob) => configurationOf(agent, options),
-    hasBegun: (runId: string) => answers.wasAsked(runId),
+    configured: (link, { agent }, asking) => configuring.ask(link, { ...asking, write: () => write(agent) }),
+    hasBegun: (runId) => answers.wasAsked(runId),
     reconnectMs: runtime.reconnect_timeout_seconds * 1000,
   };
   return {
@@ -67,8 +68,8 @@ export function openPods(options: PodsOptions): Pods {
     perform: (job, run, onTalk) => answers.during({ job, run, onTalk }, () => runInPod(job, run, running)),
     retain: (agents) => {
       pods.retain(agents);
-      for (const agent of agents)
-        for (const link of pods.connected(agent.name)) link.configure(configurationOf(agent, options));
+      configuring.forget();
+      for (const agent of agents) configuring.add(agent, pods.connected(agent.name));
     },
     tools: (agent) => toldTools(toolsOf(agent)),
     allTools: () => shownTools(registry.list().map(toolsOf)),

@@ -10,6 +10,7 @@ import { collectGarbage } from '../testing/collect-garbage.ts';
 import { until } from '../testing/until.ts';
 import { PodLink } from './pod-link.ts';
 import { ToolRoom } from './tool-room.ts';
+import { WrittenConfiguration } from './written-configuration.ts';
 
 /** A link to a pod that says what it wants, and the pod's side of it. */
 async function linked(
@@ -110,10 +111,10 @@ test('a pod that does not take its configuration gets no runs until it takes one
     const { id, params } = JSON.parse(String(data));
     pod.send(JSON.stringify({ jsonrpc: '2.0', id, ...(params === 'good' ? { result: {} } : { error }) }));
   });
-  for (const configuration of ['bad', 'worse']) link.configure(configuration as never);
+  for (const configuration of ['bad', 'worse']) void link.configure(new WrittenConfiguration(configuration as never));
   await until(() => !link.takesRuns());
   expect(link.refused).toHaveLength(300);
-  link.configure('good' as never);
+  await link.configure(new WrittenConfiguration('good' as never));
   await until(() => link.takesRuns());
   expect(refusals).toEqual([expect.stringMatching(/^it is not valid x/)]);
 });

@@ -2,19 +2,13 @@ import type { Duplex } from 'node:stream';
 import { type RpcError, type RpcRequest, type RpcResponse, rpcError } from '@signalbox/crds';
 import { readInTurns } from '@signalbox/crds/process/read-in-turns';
 import { WebSocket } from 'ws';
-import { type EnterRoom, sizeLimits } from '../rpc/connection-room.ts';
+import { cutSlow, type EnterRoom, sizeLimits } from '../rpc/connection-room.ts';
 import { Connection, type HandleRequest } from '../rpc/connection.ts';
-import type { RpcReply } from '../rpc/one-frame.ts';
-import {
-  RUNNER_CONFIGURE,
-  RUNNER_FRAME,
-  RUNNER_STATE,
-  type RunnerConfiguration,
-  RunnerDraining,
-  RunnerState,
-} from '../runner/protocol.ts';
+import { type RpcReply, unfit } from '../rpc/one-frame.ts';
+import { RUNNER_CONFIGURE, RUNNER_FRAME, RUNNER_STATE, RunnerDraining, RunnerState } from '../runner/protocol.ts';
 import { MAX_TOOLS } from '../tools/tool.ts';
 import type { ToldTools, ToolRoom } from './tool-room.ts';
+import type { WrittenConfiguration } from './written-configuration.ts';
 
 export interface PodLinkDeps {
   url: string;
@@ -37,12 +31,15 @@ export interface PodLinkDeps {
 }
 
 const DIAL_TIMEOUT_MS = 5000;
+/** Of a configuration: pods of one peer wait for one another. */
+const TAKE_TIMEOUT_MS = 10_000;
 const SPARE_MS = 2000;
 const MAX_REASON_CHARS = 300;
 
 /** The connection to one pod of an agent. It does not reconnect by itself. */
 export class PodLink {
   readonly url: string;
+  readonly peer: string;
   /** Runs that are on this pod. */
   load = 0;
   /** Whether the cluster still sends traffic to it. */
@@ -51,6 +48,7 @@ export class PodLink {
   private dialling = false;
   private connection: Connection | null = null;
   private socket: WebSocket | null = null;
+  /** Hash of the configuration that it was sent last. */
   private configured = '';
   /** Why it did not take its configuration. */
   refused: string | null = null;
@@ -62,6 +60,7 @@ export class PodLink {
   constructor(deps: PodLinkDeps) {
     this.deps = deps;
     this.url = deps.url;
+    this.peer = deps.peer;
     this.told = { agent: deps.agent, list: null, refused: null };
   }
 
@@ -112,21 +111,35 @@ export class PodLink {
     return this.connection.request(method, params, signal);
   }
 
-  /** Sends the pod its configuration, where that changed. It arrives before any run that is sent later. */
-  configure(configuration: RunnerConfiguration): void {
-    const text = JSON.stringify(configuration);
-    if (text === this.configured) return;
-    this.configured = text;
-    this.request(RUNNER_CONFIGURE, configuration, AbortSignal.timeout(DIAL_TIMEOUT_MS)).then(
-      ({ error }) => this.hears(text, error),
+  /** Whether this is the configuration that it was sent last. */
+  has({ hash }: WrittenConfiguration): boolean {
+    return hash === this.configured;
+  }
+
+  /**
+   * Sends the pod its configuration, where that changed. It arrives before any run that is sent later. Resolves when nothing of it waits
+   * here any more; a pod that does not read so far is cut.
+   */
+  async configure(written: WrittenConfiguration): Promise<void> {
+    const { socket, connection } = this;
+    if (this.has(written) || !socket || !connection) return;
+    const { hash, json } = written;
+    this.configured = hash;
+    if (!written.fits()) return this.hears(hash, rpcError('invalid_params', `the request ${unfit(RUNNER_FRAME)}`));
+    const slow = setTimeout(() => cutSlow(socket), TAKE_TIMEOUT_MS);
+    const { answer, taken } = connection.requestWritten(RUNNER_CONFIGURE, json, AbortSignal.timeout(DIAL_TIMEOUT_MS));
+    answer.then(
+      ({ error }) => this.hears(hash, error),
       () => {
         this.configured = '';
       },
     );
+    await taken;
+    clearTimeout(slow);
   }
 
-  private hears(text: string, error: RpcError | undefined): void {
-    if (text !== this.configured) return;
+  private hears(hash: string, error: RpcError | undefined): void {
+    if (hash !== this.configured) return;
     if (error?.data?.retryable) return void (this.configured = '');
     const reason = error?.message.slice(0, MAX_REASON_CHARS) ?? null;
     if (reason !== null && reason !== this.refused) this.deps.onRefused(reason);

@@ -3,7 +3,7 @@ import { Run } from '../runs/run.ts';
 import type { RunJob } from '../runs/run-agent.ts';
 import type { AgentPods } from './agent-pods.ts';
 import type { PodLink } from './pod-link.ts';
-import { runInPod } from './pod-run.ts';
+import { type PodRunDeps, runInPod } from './pod-run.ts';
 
 const watcher = { approves: 'own' as const, event: () => {}, requestApproval: () => Promise.reject(new Error('none')) };
 
@@ -11,10 +11,10 @@ const watcher = { approves: 'own' as const, event: () => {}, requestApproval: ()
 function outcomeOf(response: object) {
   const run = new Run('run-1', { agent: 'far', input: '' }, watcher);
   const job = { runId: 'run-1', agent: { name: 'far', version: '1' }, signal: run.signal(), contract: null, span: {} };
-  const link = { load: 0, configure: () => {}, request: () => Promise.resolve(response) } as unknown as PodLink;
+  const link = { load: 0, request: () => Promise.resolve(response) } as unknown as PodLink;
   const pods = { whenReady: () => null, pick: () => link } as unknown as AgentPods;
-  const configurationOf = () => ({}) as never;
-  return runInPod(job as unknown as RunJob, run, { pods, configurationOf, hasBegun: () => true, reconnectMs: 1 });
+  const deps: PodRunDeps = { pods, configured: (_, __, { ask }) => ask(), hasBegun: () => true, reconnectMs: 1 };
+  return runInPod(job as unknown as RunJob, run, deps);
 }
 
 const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`own-${at}`, at]));

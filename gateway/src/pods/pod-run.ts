@@ -2,14 +2,19 @@ import type { AgentRunParams, RpcError, RpcResponse } from '@signalbox/crds';
 import type { Run } from '../runs/run.ts';
 import type { RunJob } from '../runs/run-agent.ts';
 import { RunAborted, type RunFailure, type RunFailureType, type RunOutcome } from '../runs/run-outcome.ts';
-import type { RunnerConfiguration } from '../runner/protocol.ts';
 import type { AgentPods } from './agent-pods.ts';
+import type { Configured } from './configuring.ts';
 import type { PodLink } from './pod-link.ts';
 import { fitsNoFrame, PodResult, podSaid, PodSpent } from './pod-said.ts';
 
 export interface PodRunDeps {
   pods: AgentPods;
-  configurationOf: (job: RunJob) => RunnerConfiguration;
+  /** Asks a pod when it has the configuration of the run's agent. */
+  configured: (
+    link: PodLink,
+    job: RunJob,
+    asking: Pick<Configured<RpcResponse>, 'ask' | 'signal'>,
+  ) => Promise<RpcResponse>;
   /** Whether any pod did something for a run yet. */
   hasBegun: (runId: string) => boolean;
   reconnectMs: number;
@@ -85,8 +90,13 @@ interface Following {
 
 /** Starts the run, and attaches to it again whenever the connection broke. Rejects when the pod does not come back. */
 async function follow({ job, run, link, signal }: Following, deps: PodRunDeps): Promise<RpcResponse> {
-  link.configure(deps.configurationOf(job));
-  let asking = link.request('agent.run', paramsOf(job, run.params), signal);
+  const begin = async () => {
+    // It is cancelled already where it waited for a configuration.
+    job.signal.throwIfAborted();
+    return link.request('agent.run', paramsOf(job, run.params), signal);
+  };
+  const attach = () => link.request('agent.attach', { run_id: job.runId }, signal);
+  let asking = deps.configured(link, job, { ask: begin, signal });
   for (;;) {
     try {
       return await asking;
@@ -95,8 +105,7 @@ async function follow({ job, run, link, signal }: Following, deps: PodRunDeps): 
       if (signal.aborted || !deps.hasBegun(job.runId)) throw error;
       const back = await deps.pods.whenBack(job.agent, link, { signal, withinMs: deps.reconnectMs });
       if (!back) throw new Error('the connection to the pod was lost', { cause: error });
-      link.configure(deps.configurationOf(job));
-      asking = link.request('agent.attach', { run_id: job.runId }, signal);
+      asking = deps.configured(link, job, { ask: attach, signal });
     }
   }
 }

@@ -4,6 +4,7 @@ import type { WebSocket } from 'ws';
 import { cutSlow, type Shared, unreadOf } from './connection-room.ts';
 import { encodeReply, holdsTooMany, isOneFrame, unfit } from './one-frame.ts';
 import type { FrameLimits, RpcAnswer, RpcReply } from './one-frame.ts';
+import { OpenRequests } from './open-requests.ts';
 
 /** The answer to a request of the peer: a result, or an error object. */
 export type HandleRequest = (request: RpcRequest, connection: Connection) => Promise<RpcAnswer>;
@@ -36,17 +37,12 @@ const EVENT_DELAY_MS = 5;
 const CLOSE_UNSUPPORTED = 1003;
 const CLOSE_TOO_BIG = 1009;
 
-interface PendingRequest {
-  resolve: (response: RpcResponse) => void;
-  reject: (error: Error) => void;
-}
-
 /** One WebSocket that carries JSON-RPC 2.0 in both directions, any number of requests at once. */
 export class Connection {
   alive = true;
   private readonly socket: WebSocket;
   private readonly deps: ConnectionDeps;
-  private readonly pending = new Map<RpcId, PendingRequest>();
+  private readonly asked = new OpenRequests();
   private inFlight = 0;
   /** Messages that are complete and not read. */
   private waiting = 0;
@@ -90,25 +86,23 @@ export class Connection {
       const error = rpcError('invalid_params', `the request ${unfit(this.deps)}`);
       return Promise.resolve({ jsonrpc: '2.0', id, error });
     }
-    return new Promise((resolve, reject) => {
-      const stop = () => {
-        this.pending.delete(id);
-        reject(signal.reason as Error);
-      };
-      const settled = () => signal.removeEventListener('abort', stop);
-      signal.addEventListener('abort', stop, { once: true });
-      this.pending.set(id, {
-        resolve: (response) => {
-          settled();
-          resolve(response);
-        },
-        reject: (error) => {
-          settled();
-          reject(error);
-        },
-      });
-      this.send(text);
-    });
+    const answer = this.asked.add(id, signal);
+    this.send(text);
+    return answer;
+  }
+
+  /** Sends a request whose parameters are written and measured already. `taken`: nothing of it waits here any more. */
+  requestWritten(
+    method: string,
+    json: string,
+    signal: AbortSignal,
+  ): { answer: Promise<RpcResponse>; taken: Promise<void> } {
+    const id = `s${this.nextId++}`;
+    const text = `{"jsonrpc":"2.0","id":"${id}","method":"${method}","params":${json}}`;
+    const answer = this.asked.add(id, signal);
+    const { promise: taken, resolve } = Promise.withResolvers<void>();
+    this.send(text, resolve);
+    return { answer, taken };
   }
 
   /** Sends a ping; closes the connection of a peer that did not answer the last one. */
@@ -165,7 +159,7 @@ export class Connection {
     }
     const frame = decodeFrame(text, this.deps.maxFrameBytes);
     if (!frame.ok) return this.sendError(frame.id, frame.error);
-    if (frame.kind === 'response') return this.settle(frame.message);
+    if (frame.kind === 'response') return this.asked.settle(frame.message);
     if (frame.depth > MAX_DEPTH + 1) {
       return this.sendError(
         frame.message.id ?? null,
@@ -213,13 +207,6 @@ export class Connection {
     return { ok: false, error: rpcError('internal', 'the request failed inside the gateway') };
   }
 
-  private settle(response: RpcResponse): void {
-    if (response.id === null) return;
-    const waiting = this.pending.get(response.id);
-    this.pending.delete(response.id);
-    waiting?.resolve(response);
-  }
-
   private sendError(id: RpcId | null, error: RpcError): void {
     this.send(JSON.stringify({ jsonrpc: '2.0', id, error }));
   }
@@ -233,9 +220,9 @@ export class Connection {
     this.flushing ??= setTimeout(() => this.flushLate(), EVENT_DELAY_MS);
   }
 
-  private send(text: string): void {
+  private send(text: string, onTaken?: () => void): void {
     this.tell();
-    this.write(text);
+    this.write(text, onTaken);
     if (this.inFlight + this.waiting > 1) setImmediate(() => this.flush());
     else process.nextTick(() => this.flush());
   }
@@ -244,16 +231,17 @@ export class Connection {
     return this.socket.readyState === this.socket.OPEN;
   }
 
-  private write(text: string): void {
+  /** `onTaken`: nothing of it waits here any more, or the connection ended. */
+  private write(text: string, onTaken?: () => void): void {
     const unread = unreadOf(this.socket);
-    if (unread > MAX_BUFFERED_BYTES) return cutSlow(this.socket);
-    if (unread + text.length > MAX_UNSUSPICIOUS_BYTES) this.deps.onUnread?.();
-    if (!this.isOpen()) return;
+    if (unread > MAX_BUFFERED_BYTES) cutSlow(this.socket);
+    else if (unread + text.length > MAX_UNSUSPICIOUS_BYTES) this.deps.onUnread?.();
+    if (!this.isOpen()) return onTaken?.();
     if (!this.corked) {
       this.corked = true;
       this.deps.stream.cork();
     }
-    this.socket.send(text);
+    this.socket.send(text, onTaken);
   }
 
   /** Answers and requests are measured where they are made. For an event that is too large, the peer would end all its runs. */
@@ -278,8 +266,7 @@ export class Connection {
   }
 
   private closed(): void {
-    for (const { reject } of this.pending.values()) reject(new Error('the connection closed'));
-    this.pending.clear();
+    this.asked.giveUp('the connection closed');
     this.events = [];
     clearTimeout(this.flushing);
     this.deps.onClosed(this);
