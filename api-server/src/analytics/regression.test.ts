@@ -42,6 +42,7 @@ test('the drop compares the graded members with their own labels, not with those
     nImproved: 0,
     nFailed: 0,
     nUnreplayable: 1,
+    nUnlabelled: 0,
     nDivergences: 1,
     baselineAccuracy: 0.5,
     freshAccuracy: 0.5,
@@ -76,8 +77,19 @@ describe('an alert is sent', () => {
     expect(alert(ungraded, RULE, skips)).toBe(
       'No fresh answer has a label: the judge did not answer in time (1 of 4 members), failed (2 of 4 members).',
     );
-    expect(alert([...good, member('correct', null)], RULE, ['judge_failed'])).toBeNull();
     expect(alert(ungraded, RULE, [null, null, null, 'recorded_incorrect'])).toBeNull();
+  });
+  test('when the judge was silent about so many that enough of them may have regressed', () => {
+    const silent = [...good, member('correct', null)];
+    expect(alert(silent, RULE, ['judge_failed'])).toBe(
+      'Not all fresh answers have a label: the judge failed (1 of 10 members).',
+    );
+    const rule = { ...RULE, alertOnRegressed: 2 };
+    expect(alert(silent, rule, ['judge_failed'])).toBeNull();
+    expect(alert([...silent, member('correct', 'partial')], rule, ['judge_failed'])).toBe(
+      '1 of 11 members regressed. Not all fresh answers have a label: the judge failed (1 of 11 members).',
+    );
+    expect(alert(silent, RULE, [null])).toBeNull();
   });
   test('and not when everything is as before or better', () => {
     expect(alert([...good, member('partial', 'correct')])).toBeNull();
@@ -91,11 +103,28 @@ const ENDED = {
   nRegressed: 0,
   nGraded: 3,
   nUnreplayable: 1,
+  nUnlabelled: 0,
 };
+
+test('members pinned as correct without a label are counted, as nothing says that they did not regress', () => {
+  const figures = regressionFigures([
+    member('correct', 'correct'),
+    member('correct', null),
+    member('partial', null),
+    member('incorrect', null),
+    member('correct', null, { state: 'failed' }),
+    member('correct', null, { state: 'unreplayable' }),
+  ]);
+  expect(figures).toMatchObject({ nGraded: 1, nUnlabelled: 1 });
+});
 
 test.each([
   [null, 'unknown', 'no replay of the set has ended yet'],
-  [ENDED, 'regression_free', 'none of 4 members regressed'],
+  [{ ...ENDED, nGraded: 4, nUnreplayable: 0 }, 'regression_free', 'none of 4 members regressed'],
+  [ENDED, 'regression_free', 'none of 4 members regressed; 3 of them got a label'],
+  [{ ...ENDED, nGraded: 1, nUnlabelled: 2 }, 'unknown', 'only 1 of 4 members got a label'],
+  [{ ...ENDED, nGraded: 1, nUnlabelled: null }, 'unknown', 'only 1 of 4 members got a label'],
+  [{ ...ENDED, nUnlabelled: null }, 'regression_free', 'none of 4 members regressed; 3 of them got a label'],
   [{ ...ENDED, nRegressed: 2 }, 'regressed', '2 of 4 members regressed'],
   [
     { ...ENDED, status: 'crashed' as const, error: 'the run is gone' },

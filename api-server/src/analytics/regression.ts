@@ -25,6 +25,8 @@ export interface RegressionFigures {
   nImproved: number;
   nFailed: number;
   nUnreplayable: number;
+  /** Members pinned as correct whose fresh answer has no label: nothing says that they did not regress. */
+  nUnlabelled: number;
   nDivergences: number;
   /** Of all members; null without members. */
   baselineAccuracy: number | null;
@@ -71,6 +73,7 @@ export function regressionFigures(members: readonly ReplayedMember[]): Regressio
     nImproved: count((member) => changeOf(member) === 'improved'),
     nFailed: count(({ state }) => state === 'failed'),
     nUnreplayable: count(({ state }) => state === 'unreplayable'),
+    nUnlabelled: count(({ pinned, state }) => pinned === 'correct' && state === 'ungraded'),
     nDivergences: count(isDivergent),
     baselineAccuracy: mean(members.map(({ pinned }) => LABEL[pinned])),
     freshAccuracy,
@@ -94,9 +97,13 @@ type Ended = {
   status: 'running' | 'completed' | 'crashed';
   error: string | null;
   nMembers: number;
-} & { [K in 'nRegressed' | 'nGraded' | 'nUnreplayable']: number | null };
+} & { [K in 'nRegressed' | 'nGraded' | 'nUnreplayable' | 'nUnlabelled']: number | null };
 
-/** Without a label for at least one fresh answer nothing is known. */
+/** Of a replay that ended before they were counted, all that may be. */
+const unlabelledOf = ({ nUnlabelled, nMembers, nGraded, nUnreplayable }: Ended): number =>
+  nUnlabelled ?? nMembers - (nGraded ?? 0) - (nUnreplayable ?? 0);
+
+/** Nothing is known as long as a member pinned as correct may have regressed unseen. */
 export function goldenVerdict(last: Ended | null): GoldenVerdict {
   if (last === null) return { verdict: 'unknown', reason: 'no replay of the set has ended yet' };
   const { status, error, nMembers, nRegressed, nGraded, nUnreplayable } = last;
@@ -105,7 +112,10 @@ export function goldenVerdict(last: Ended | null): GoldenVerdict {
     return { verdict: 'regressed', reason: `${nRegressed} of ${nMembers} members regressed` };
   if (nUnreplayable === nMembers) return { verdict: 'unknown', reason: 'no member of the set could be replayed' };
   if (nGraded === 0) return { verdict: 'unknown', reason: 'no fresh answer of the last replay has a label' };
-  return { verdict: 'regression_free', reason: `none of ${nMembers} members regressed` };
+  if (unlabelledOf(last) > 0)
+    return { verdict: 'unknown', reason: `only ${nGraded} of ${nMembers} members got a label` };
+  const labelled = nGraded === nMembers ? '' : `; ${nGraded} of them got a label`;
+  return { verdict: 'regression_free', reason: `none of ${nMembers} members regressed${labelled}` };
 }
 
 /** What a judge did that was asked and gave no verdict. */
@@ -115,31 +125,38 @@ const SILENCE = new Map<JudgeSkip | null, string>([
   ['judge_invalid', 'answered something that is no verdict'],
 ]);
 
-/** Why no member has a label although a judge was asked; null where none was. */
-function silenceOf(skips: readonly (JudgeSkip | null)[]): string | null {
+/** Why members have no label although a judge was asked. */
+function silenceOf({ nGraded, nMembers }: RegressionFigures, skips: readonly (JudgeSkip | null)[]): string {
   const said = [...SILENCE].flatMap(([skip, words]) => {
     const n = skips.filter((one) => one === skip).length;
-    return n === 0 ? [] : `${words} (${n} of ${skips.length} members)`;
+    return n === 0 ? [] : `${words} (${n} of ${nMembers} members)`;
   });
-  return said.length === 0 ? null : `No fresh answer has a label: the judge ${said.join(', ')}.`;
+  const labelled = nGraded === 0 ? 'No fresh answer has' : 'Not all fresh answers have';
+  return `${labelled} a label: the judge ${said.join(', ')}.`;
 }
 
-/** Why somebody has to hear of it, as sentences; null where nobody has to (Orchestration 4.6). `skips`: why each member has no verdict. */
+function lossOf({ nRegressed, nMembers, nFailed }: RegressionFigures): string {
+  const failed = nFailed === 0 ? '' : `, ${nFailed} of them without an answer`;
+  return `${nRegressed} of ${nMembers} members regressed${failed}.`;
+}
+
+/**
+ * Why somebody has to hear of it, as sentences; null where nobody has to (Orchestration 4.6). `skips`: why members without a label
+ * have no verdict. Each that the judge was silent about may have regressed, and counts as if it had.
+ */
 export function alertOf(
   figures: RegressionFigures,
   rule: AlertRule,
   skips: readonly (JudgeSkip | null)[],
 ): string | null {
-  const { nMembers, nUnreplayable, nRegressed, nFailed, nGraded, accuracyDrop } = figures;
+  const { nMembers, nUnreplayable, nRegressed, nGraded, accuracyDrop } = figures;
+  const nSilent = skips.filter((skip) => SILENCE.has(skip)).length;
+  const isReached = nRegressed + nSilent >= rule.alertOnRegressed;
   if (nUnreplayable === nMembers) return 'No member of the set could be replayed.';
   const reasons: string[] = [];
-  if (nRegressed >= rule.alertOnRegressed) {
-    const failed = nFailed === 0 ? '' : `, ${nFailed} of them without an answer`;
-    reasons.push(`${nRegressed} of ${nMembers} members regressed${failed}.`);
-  }
+  if (nRegressed > 0 && isReached) reasons.push(lossOf(figures));
   if (accuracyDrop !== null && accuracyDrop >= rule.alertOnAccuracyDrop - EPSILON)
     reasons.push(`Accuracy fell by ${(accuracyDrop * 100).toFixed(1)} percentage points.`);
-  const silence = nGraded === 0 ? silenceOf(skips) : null;
-  if (silence !== null) reasons.push(silence);
+  if (nSilent > 0 && (nGraded === 0 || isReached)) reasons.push(silenceOf(figures, skips));
   return reasons.length === 0 ? null : reasons.join(' ');
 }

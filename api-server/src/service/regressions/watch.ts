@@ -139,9 +139,12 @@ async function settle(deps: WatchDeps, row: Regression, runId: string): Promise<
   const samples = await regressionSamples(deps.database.db, runId);
   const set = await findGoldenSet(deps.database.db, { id: row.setId });
   if (samples === null || set === null) return crashed(deps, row, 'the samples of the replay are gone');
-  const all = regressionFigures(samples.map(replayedMember));
+  const members = samples.map(replayedMember);
+  const all = regressionFigures(members);
   const { nFailed: _, accuracyDrop: __, ...figures } = all;
-  const skips = samples.map(({ judgement }) => judgement?.skipped ?? null);
+  const skips = samples.map(({ judgement }, n) =>
+    members[n]?.state === 'ungraded' ? (judgement?.skipped ?? null) : null,
+  );
   const alert = alertOf(all, ruleOf(deps, set), skips);
   const ended: Regression = { ...row, ...figures, status: 'completed', completedAt: deps.now(), alert };
   await deps.database.write(async (tx) => {
@@ -212,6 +215,7 @@ const NEW = {
   nImproved: null,
   nGraded: null,
   nUnreplayable: null,
+  nUnlabelled: null,
   nDivergences: null,
   baselineAccuracy: null,
   freshAccuracy: null,

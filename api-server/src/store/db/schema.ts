@@ -266,6 +266,7 @@ export interface RegressionRow {
   n_improved: number | null;
   n_graded: number | null;
   n_unreplayable: number | null;
+  n_unlabelled: number | null;
   n_divergences: number | null;
   baseline_accuracy: number | null;
   fresh_accuracy: number | null;

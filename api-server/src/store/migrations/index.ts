@@ -32,6 +32,7 @@ import { weeklySums } from './0030-weekly-sums.ts';
 import { teamlessRuns } from './0031-teamless-runs.ts';
 import { attentionByTeam } from './0032-attention-by-team.ts';
 import { approvalsByExpiry } from './0033-approvals-by-expiry.ts';
+import { unlabelledMembers } from './0034-unlabelled-members.ts';
 
 export interface Migration {
   /** Sorts in the order of application and is never changed once released. */
@@ -81,4 +82,5 @@ export const migrations: readonly Migration[] = [
   { id: '0031-teamless-runs', up: teamlessRuns },
   { id: '0032-attention-by-team', up: attentionByTeam },
   { id: '0033-approvals-by-expiry', up: approvalsByExpiry },
+  { id: '0034-unlabelled-members', up: unlabelledMembers },
 ];

@@ -24,6 +24,8 @@ export interface Regression {
   nImproved: number | null;
   nGraded: number | null;
   nUnreplayable: number | null;
+  /** Members pinned as correct without a label; null also where the replay ended before they were counted. */
+  nUnlabelled: number | null;
   nDivergences: number | null;
   baselineAccuracy: number | null;
   freshAccuracy: number | null;
@@ -54,6 +56,7 @@ const NEW = {
   n_improved: null,
   n_graded: null,
   n_unreplayable: null,
+  n_unlabelled: null,
   n_divergences: null,
   baseline_accuracy: null,
   fresh_accuracy: null,
