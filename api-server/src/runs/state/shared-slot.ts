@@ -20,27 +20,44 @@ export function shareSlot(slot: Slot): { join(): Part } {
   const settle = () => {
     if (working === 0 && resting > 0) slot.giveBack();
   };
+  /** One takes it for all that wait; where that one is stopped, the next of them does. */
+  const take = async (signal: AbortSignal): Promise<void> => {
+    for (;;) {
+      const isFirst = taking === null;
+      taking ??= slot.takeAgain(signal).finally(() => (taking = null));
+      try {
+        return await taking;
+      } catch (error) {
+        if (isFirst || signal.aborted) throw error;
+      }
+    }
+  };
   return {
     join: () => {
       let rests = false;
       working += 1;
+      const giveBack = () => {
+        if (rests) return;
+        rests = true;
+        resting += 1;
+        working -= 1;
+        settle();
+      };
       return {
         slot: {
-          giveBack: () => {
-            if (rests) return;
-            rests = true;
-            resting += 1;
-            working -= 1;
-            settle();
-          },
+          giveBack,
           takeAgain: async (signal) => {
             if (!rests) return;
             rests = false;
             resting -= 1;
             // Counted before the slot is taken, so that another worker does not give it back meanwhile.
             working += 1;
-            taking ??= slot.takeAgain(signal).finally(() => (taking = null));
-            await taking;
+            try {
+              await take(signal);
+            } catch (error) {
+              giveBack();
+              throw error;
+            }
           },
         },
         leave: () => {
