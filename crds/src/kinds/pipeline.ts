@@ -90,7 +90,9 @@ export const Pipeline = z
     concurrency: Concurrency.optional().describe('limit on runs at the same time'),
     budget: Budget.optional().describe('limit on what one run may spend; a run over it escalates'),
     durable: Durable.default({ on_interrupted: 'rerun' }).describe('behaviour of its runs at a restart of the service'),
-    timeout_seconds: RunSeconds.optional().describe('seconds for the whole run'),
+    timeout_seconds: RunSeconds.optional().describe(
+      'seconds for the whole run, from its trigger; without it eight days',
+    ),
     readiness: Readiness.optional().describe('criteria for leaving testing'),
     notifications: Notifications.optional().describe('messages about its runs, by event'),
     attention: Attention.optional().describe('reminders of runs that nobody has acknowledged'),

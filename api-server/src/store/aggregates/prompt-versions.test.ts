@@ -6,6 +6,7 @@ import { markRun } from '../tables/feedback.ts';
 import { keepEarlierPrompts } from '../tables/prompt-templates.ts';
 import { labelledCounts } from './calibration.ts';
 import { knownPrompts, promptUses, withTemplates } from './prompt-versions.ts';
+import { closeDays } from './daily/close-days.ts';
 import { pruneRuns } from '../tables/prune.ts';
 import { keepDefinition } from '../tables/run-writes.ts';
 import { storeUses } from '../tables/versions/version-uses.ts';
@@ -91,6 +92,7 @@ test('a version stays with its text when its runs are pruned', async () => {
   const id = await store.addRun(1, { triggered_at: 1, completed_at: 2 });
   await store.addStep(id, 'look', { prompt_hash: HASH });
   await store.database.write((tx) => storeUses(tx, [used({})]));
+  await closeDays({ database: store.database, now: NOW, signal: new AbortController().signal });
   expect(await pruneRuns(store.database, 1, NOW)).toBe(1);
   expect(await read()).toMatchObject([
     { promptHash: HASH, pipelines: [], template: TEMPLATE, runsTotal: 0, firstSeenAt: NOW },

@@ -1,5 +1,6 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import { isTerminal, type RunStatus } from '../../runs/state/model.ts';
+import { firstOpenDay } from '../aggregates/daily/closed-days.ts';
 import type { Database, Tx } from '../db/database.ts';
 import type { Tables } from '../db/schema.ts';
 import { fitting, MOST_STEPS, stepCounts } from './bodies/step-counts.ts';
@@ -38,10 +39,10 @@ async function oldRuns(db: Kysely<Tables>, after: number, before: number) {
 
 /**
  * Removes runs that ended more than `days` ago with all that hangs on them, the oldest first, in small transactions. Roll-ups stay as they
- * are, and so do runs with a step that is pinned in a golden set.
+ * are, and so do runs with a step that is pinned in a golden set, and those that ended after a day began that is not summed yet.
  */
 export async function pruneRuns(database: Database, days: number, now: number): Promise<number> {
-  const before = now - days * DAY_MS;
+  const before = Math.min(now - days * DAY_MS, (await firstOpenDay(database.db)) ?? Infinity);
   await noteRemoval(database, before);
   let [removed, after] = [await removeNoted(database), 0];
   for (;;) {

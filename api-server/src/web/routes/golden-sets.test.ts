@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { closeDays } from '../../store/aggregates/daily/close-days.ts';
 import { pruneRuns } from '../../store/tables/prune.ts';
 import { as, startTestServer, type TestServer } from '../fixtures/server.ts';
 import { NOW, runIdOf } from '../fixtures/store.ts';
@@ -181,6 +182,7 @@ test('retention removes an old run but for one with a pinned step, until it is u
   const set = await create();
   const member = (await pin(set)).json().id;
   const later = NOW + 100 * 86_400_000;
+  await closeDays({ database: server.store.database, now: later, signal: new AbortController().signal });
   expect(await pruneRuns(server.store.database, 90, later)).toBe(1);
   expect((await call('GET', `/runs/${runIdOf(2)}`)).statusCode).toBe(404);
   // What a replay renders the prompt from.

@@ -8,10 +8,10 @@ import { dialectOf } from '../../db/dialect.ts';
 import { SUMMED } from '../../db/hourly-sums.ts';
 import { isExecution } from '../../db/rows/executions.ts';
 import type { Tables } from '../../db/schema.ts';
-import { lastMark, setMark } from '../../tables/marks.ts';
+import { setMark } from '../../tables/marks.ts';
 import { joinWaits, MS_OF, SKETCH_OF, type Timed } from '../waits.ts';
 import { closeWeeks } from './close-weeks.ts';
-import { CLOSED } from './closed-days.ts';
+import { CLOSED, firstOpenDay } from './closed-days.ts';
 import { inserts, insertAll, RUN_NAMES, STEP_NAMES, summed, USE_NAMES } from './store-sums.ts';
 
 export interface CloseDaysDeps {
@@ -43,16 +43,8 @@ export async function closeDays({ database, now, signal, progress }: CloseDaysDe
 
 /** The oldest day with sums that can be closed. */
 async function nextDay(db: Kysely<Tables>, now: number): Promise<number | null> {
-  const closed = (await lastMark(db, CLOSED)) ?? 0;
-  const { rows } = await sql<{ hour: number }>`
-    select hour from (select hour from hourly_runs where hour >= ${closed} order by hour limit 1) as runs
-    union all select hour from (select hour from hourly_steps where hour >= ${closed} order by hour limit 1) as steps`.execute(
-    db,
-  );
-  if (rows.length === 0) return null;
-  const first = Math.min(...rows.map(({ hour }) => hour));
-  const day = first - (first % DAY_MS);
-  if (day + DAY_MS + SETTLED_MS > now) return null;
+  const day = await firstOpenDay(db);
+  if (day === null || day + DAY_MS + SETTLED_MS > now) return null;
   const active = await db
     .selectFrom('runs')
     .select('id')

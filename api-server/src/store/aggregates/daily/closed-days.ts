@@ -23,6 +23,19 @@ export async function closedUntil(db: Kysely<Tables>, { bucketMs = WEEK_MS }: Sc
   return { days: until(CLOSED, DAY_MS), weeks: until(WEEKS_CLOSED, WEEK_MS) };
 }
 
+/** The oldest day with sums that is not closed; null where there is none. */
+export async function firstOpenDay(db: Kysely<Tables>): Promise<number | null> {
+  const closed = (await lastMark(db, CLOSED)) ?? 0;
+  const { rows } = await sql<{ hour: number }>`
+    select hour from (select hour from hourly_runs where hour >= ${closed} order by hour limit 1) as runs
+    union all select hour from (select hour from hourly_steps where hour >= ${closed} order by hour limit 1) as steps`.execute(
+    db,
+  );
+  if (rows.length === 0) return null;
+  const first = Math.min(...rows.map(({ hour }) => hour));
+  return first - (first % DAY_MS);
+}
+
 /** The oldest closed day from the one that `mark` names on of which `table` has sums; null where there is none. */
 export async function nextClosedDay(
   db: Kysely<Tables>,

@@ -3,6 +3,7 @@ import { NOW, openTestStore, runIdOf, type TestStore } from '../../../web/fixtur
 import type { Database } from '../../db/database.ts';
 import { addLargeRun } from '../../fixtures/large-run.ts';
 import { MOST_STEPS } from '../bodies/step-counts.ts';
+import { closeDays } from '../../aggregates/daily/close-days.ts';
 import { pruneRuns } from '../prune.ts';
 import { insertGoldenSet } from '../replay/golden-sets.ts';
 import { insertGoldenMember, recordedStep } from '../replay/golden-members.ts';
@@ -47,6 +48,8 @@ function watched(most = Infinity) {
   return { database: { ...store.database, write }, removed };
 }
 
+const close = () => closeDays({ database: store.database, now: LATER, signal: new AbortController().signal });
+
 const addEvents = (id: string) =>
   store.database.write(async ({ db }) => {
     for (let at = 0; at < LARGE; at += 100) {
@@ -59,6 +62,7 @@ test('runs with many steps are removed some rows at a time, small ones beside th
   for (let run = 1; run <= 60; run += 1) await store.addRun(run);
   for (let run = 61; run <= 64; run += 1) await addLargeRun(store, run, MOST_STEPS * 0.4);
   await addEvents(await addLargeRun(store, 65, LARGE));
+  await close();
   const { database, removed } = watched();
   expect(await pruneRuns(database, 90, LATER)).toBe(65);
   expect(await rowsIn(store.database.db)).toBe(0);
@@ -69,6 +73,7 @@ test('runs with many steps are removed some rows at a time, small ones beside th
 test('a large run is not seen in part, and is removed after a process that was killed, even where it would be kept by then', async () => {
   const { database } = store;
   const id = await addLargeRun(store, 1, LARGE);
+  await close();
   const sums = await database.db.selectFrom('hourly_steps').selectAll().execute();
   await expect(pruneRuns(watched(3).database, 90, LATER)).rejects.toThrow('before its commit');
   expect(await rowsIn(database.db)).toBeGreaterThan(1);
@@ -114,6 +119,7 @@ test('a large run with a pinned step stays whole', async () => {
       agentVersion: null,
     });
   });
+  await close();
   expect(await pruneRuns(database, 90, LATER)).toBe(0);
   expect(await rowsIn(database.db)).toBe(rows);
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestStore, runIdOf, type TestStore } from '../../../web/fixtures/store.ts';
 import { listRuns } from '../list-runs.ts';
+import { closeDays } from '../../aggregates/daily/close-days.ts';
 import { pruneRuns } from '../prune.ts';
 import { newestRun } from './index-runs.ts';
 import type { PageOfRuns, RunFilter } from './run-filter.ts';
@@ -159,6 +160,7 @@ test('lists are the same while the search knows no run, some of them, all of the
   await compare(runs);
   // Nothing is done twice.
   await searchAll({ database, upTo: RUNS, log: QUIET });
+  await closeDays({ database, now: START + 2 * DAY_MS, signal: new AbortController().signal });
   await pruneRuns(database, 1, START + 2 * DAY_MS);
   const left = numbersOf((await listRuns(database.db, {}, { limit: 200, offset: 0 })).runs);
   expect(left.length).toBeLessThan(RUNS - 10);
