@@ -244,6 +244,22 @@ test('cancelling a parent cancels its sub-run', async () => {
   expect([run.run.status, run.children[0]?.status]).toEqual(['cancelled', 'cancelled']);
 });
 
+test('a sub-run escalates after a restart where its own pipeline says so, and its parent with it', async () => {
+  const child = CHILD.replace('steps:', 'durable: {on_interrupted: escalate}\nsteps:');
+  await make({ pipelines: [PARENT, child], agents: { work: hang } });
+  const id = await world.start('p');
+  await expect.poll(() => world.calls.length).toBe(1);
+  await world.restart();
+  await world.engine.resume();
+  const { run, children } = await world.ended(id);
+  expect(children[0]).toMatchObject({ status: 'escalated' });
+  expect(run).toMatchObject({
+    status: 'escalated',
+    error: { message: expect.stringContaining('was interrupted by a restart (durable.on_interrupted: escalate)') },
+  });
+  expect(world.calls).toHaveLength(1);
+});
+
 test('a sub-run whose parent escalates after a restart ends with it', async () => {
   const parent = PARENT.replace('steps:', 'durable: {on_interrupted: escalate}\nsteps:');
   await make({ pipelines: [parent, CHILD], agents: { work: hang } });

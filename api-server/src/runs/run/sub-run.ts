@@ -113,7 +113,7 @@ export function createSubRuns(deps: SubRunDeps): SubRuns {
       try {
         const child = await childRun(deps, request, { id, stored });
         interrupted.delete(id);
-        return 'refused' in child ? child : await supervise(deps, request, child);
+        return 'controller' in child ? await supervise(deps, request, child) : child;
       } finally {
         deps.memory.add(top, -bytes);
       }
@@ -136,7 +136,7 @@ async function childRun(
   deps: SubRunDeps,
   request: ChildRequest,
   { id, stored }: Existing,
-): Promise<ActiveRun | Refused> {
+): Promise<ActiveRun | ChildOutcome | Refused> {
   const { parent, slot } = request;
   const place = { slot, parent };
   if (stored) return takeUp(deps, stored, place);
@@ -149,11 +149,12 @@ async function childRun(
   return create(deps, request, { id, pipeline, ...place });
 }
 
+/** Goes on with it, or ends it as its own `durable` says. */
 async function takeUp(
   deps: SubRunDeps,
   { read }: Interrupted,
   place: { slot: Slot; parent: ActiveRun },
-): Promise<ActiveRun | Refused> {
+): Promise<ActiveRun | ChildOutcome> {
   const stored = await untilAnswered(deps, place.parent, read);
   const concurrencyGroup = concurrencyGroupOf(deps.templates, stored);
   const restored = withAnswers(
@@ -162,11 +163,15 @@ async function takeUp(
   );
   const { run } = restored;
   if (deps.traceRun) run.span = deps.traceRun(run);
-  run.journal.add('warn', 'run_resumed', 'the run was resumed after a restart');
-  if (restored.go || restored.outcome.status !== 'failed') return run;
+  if (restored.go) {
+    run.journal.add('warn', 'run_resumed', 'the run was resumed after a restart');
+    return run;
+  }
   const { outcome } = restored;
   await deps.hold(run, () => finish(deps, run, outcome));
-  return refuse('sub_run', `run ${run.id} failed: ${outcome.error.message}`);
+  const stopped = stopReason(run.controller.signal);
+  if (stopped?.why === 'shutdown') throw stopped;
+  return { runId: run.id, status: outcome.status, trust: run.trust, message: outcome.error.message, outputs: {} };
 }
 
 const refuse = (type: string, message: string): Refused => ({ refused: { type, message } });
