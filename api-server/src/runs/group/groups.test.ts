@@ -244,6 +244,17 @@ test('cancelling a parent cancels its sub-run', async () => {
   expect([run.run.status, run.children[0]?.status]).toEqual(['cancelled', 'cancelled']);
 });
 
+test('a sub-run whose time is over before there is a place for it ends as a run that took too long', async () => {
+  const child = CHILD.replace('steps:', 'concurrency: {limit: 1}\nsteps:');
+  const hurried = PARENT.replace('name: p\n', 'name: hurried\ntimeout_seconds: 1\n');
+  await make({ pipelines: [PARENT, hurried, child], agents: { work: hang } });
+  await world.start('p');
+  await expect.poll(() => world.calls.length).toBe(1);
+  const { children, run } = await world.run('hurried');
+  expect(children[0]).toMatchObject({ status: 'failed', error: { message: 'the run took longer than 1 s' } });
+  expect(run).toMatchObject({ status: 'failed', error: { message: 'the run took longer than 1 s' } });
+});
+
 test('a sub-run escalates after a restart where its own pipeline says so, and its parent with it', async () => {
   const child = CHILD.replace('steps:', 'durable: {on_interrupted: escalate}\nsteps:');
   await make({ pipelines: [PARENT, child], agents: { work: hang } });

@@ -36,8 +36,9 @@ const barred = ({ name }: Step): RunOutcome => ({
   error: { step: name, message: 'compute_limit: two evaluations of this run took too long or too much memory' },
 });
 
-const afterStop = ({ why, message }: { why: string; message: string }) => ({
-  status: why === 'cancelled' ? ('cancelled' as const) : ('failed' as const),
+/** The end of a run that was stopped between its steps, or before the first. */
+export const afterStop = ({ why, message }: { why: string; message: string }): RunOutcome => ({
+  status: why === 'cancelled' ? 'cancelled' : 'failed',
   error: { step: null, message },
 });
 

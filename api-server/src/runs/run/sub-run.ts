@@ -18,7 +18,7 @@ import { newRunRow, teamOf } from '../state/new-run.ts';
 import { dropBranches, topOf } from '../state/workers.ts';
 import { runDeadline } from './run-deadline.ts';
 import { type Interrupted, restore, withAnswers } from './resume.ts';
-import type { RunOutcome } from './sequence.ts';
+import { afterStop, type RunOutcome } from './sequence.ts';
 import type { Shares } from '../state/shares.ts';
 import type { AnswerRoom } from '../step/answer-room.ts';
 import type { TraceRun } from '../state/span.ts';
@@ -234,8 +234,8 @@ async function inConcurrencyGroup(deps: SubRunDeps, run: ActiveRun): Promise<Run
     return await deps.execute(run);
   } catch (error) {
     const stopped = stopReason(run.controller.signal);
-    if (error !== stopped || stopped?.why !== 'cancelled') throw error;
-    return { status: 'cancelled', error: { step: null, message: stopped.message } };
+    if (!stopped || error !== stopped || stopped.why === 'shutdown') throw error;
+    return afterStop(stopped);
   } finally {
     deps.concurrencyGroups.leave(concurrencyGroup, run.id);
   }
@@ -260,8 +260,8 @@ async function inSharedGroup(
     if (concurrencyGroup.onLimit === 'reject') return groupFull(concurrencyGroup);
     await deps.delay(LOOK_MS, signal);
     const stopped = stopReason(signal);
-    if (stopped?.why === 'cancelled') return { status: 'cancelled', error: { step: null, message: stopped.message } };
-    if (stopped) throw stopped;
+    if (stopped?.why === 'shutdown') throw stopped;
+    if (stopped) return afterStop(stopped);
   }
 }
 
