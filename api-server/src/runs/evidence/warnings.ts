@@ -1,12 +1,20 @@
 import type { Step } from '@signalbox/crds';
+import type { ActiveRun } from '../state/active-run.ts';
 import type { RawResponse, SecondOpinion, TrustReport, TrustWarning } from '../state/model.ts';
 import type { Begun, Ending } from './step-execution.ts';
 
-/** The ending with its warnings in its report; a step that ended before its gate gets a report for them. */
-export function withWarnings(begun: Begun, ending: Ending): Ending {
-  const warnings = warningsOf(begun, ending);
+/** The ending of a step with what there is to warn of it. */
+export const withWarnings = (begun: Begun, ending: Ending): Ending =>
+  addWarnings(begun.run, ending, warningsOf(begun, ending));
+
+/** The ending with these warnings in its report; a step that ended before its gate gets a report for them. */
+export function addWarnings<T extends Pick<Ending, 'report'>>(
+  run: Pick<ActiveRun, 'totals'>,
+  ending: T,
+  warnings: TrustWarning[],
+): T {
   if (warnings.length === 0) return ending;
-  begun.run.totals.warningCount += warnings.length;
+  run.totals.warningCount += warnings.length;
   return { ...ending, report: { ...(ending.report ?? NO_GATE), warnings } };
 }
 

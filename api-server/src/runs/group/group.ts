@@ -7,14 +7,16 @@ import { withDeadline } from '../state/deadline.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { Failure } from '../state/executor.ts';
 import { confidenceAlone, gate } from '../evidence/gate.ts';
+import { branchOutputs, leftOutWarnings } from './branch-outputs.ts';
 import { join, type JoinStrategy, type Vote } from './join.ts';
 import type { RawResponse, StepError, StepExecution, StepStatus, TrustReport } from '../state/model.ts';
-import { charsOf, heldView, LEFT_OUT, roomTogether } from '../state/held.ts';
+import { heldView } from '../state/held.ts';
 import { holdSlot, type Part, shareSlot } from '../state/shared-slot.ts';
 import type { Span } from '../state/span.ts';
 import { takeWorkers } from '../state/workers.ts';
 import { runStep, type StepDeps, type StepOutcome } from '../step/step.ts';
 import { endedStep, startedStep, type StepOf } from '../evidence/step-execution.ts';
+import { addWarnings } from '../evidence/warnings.ts';
 import type { StepContext } from '../state/step-context.ts';
 
 /** An entry of several branches, as the engine sees it. */
@@ -202,7 +204,7 @@ const LEVELS: Partial<Record<StepStatus, 'info' | 'error'>> = { completed: 'info
 export function closeGroup(deps: StepDeps, group: BegunGroup, { status, error, trust, report }: Closing): StepOutcome {
   const { run, step, row } = group;
   const output = { branches: branchOutputs(run, step.name, step) };
-  noteLeftOut(run, step.name, output.branches);
+  const warnings = leftOutWarnings(run, step.name, output.branches);
   const view = { status, summary: null, confidence: trust, trust, output, next_step_context: null };
   run.results.set(step.name, heldView(view));
   deps.answers.note(run, step.name);
@@ -211,40 +213,10 @@ export function closeGroup(deps: StepDeps, group: BegunGroup, { status, error, t
   const threshold = report ? report.threshold : null;
   run.journal.add(LEVELS[status] ?? 'warn', `step_${status}`, message, { step_name: step.name, trust, threshold });
   const answer = plainAnswer({ confidence: trust, summary: null, output });
-  const ending = { status, error, report, answer, evidence: confidenceAlone(trust) };
+  const ending = addWarnings(run, { status, error, report, answer, evidence: confidenceAlone(trust) }, warnings);
   run.pending.push(deps.store.endStep(endedStep({ row, attempt: 1, costs: [], facts: null }, ending, deps.now())));
   group.span.end({ 'service.confidence': trust, 'service.step.status': status }, status === 'failed' ? 'failed' : null);
   return { status, error };
-}
-
-/** Later steps reach the answers of a group in one place, in the order of the branches. */
-function branchOutputs(run: ActiveRun, name: string, step: ParallelStep | FanOutStep): { output: object }[] {
-  const names = 'parallel' in step ? step.parallel.steps.map((branch) => branch.name) : fanOutNames(run, name);
-  const hasRoom = roomTogether();
-  return names.map((branch) => {
-    const view = run.results.get(branch);
-    const said = hasRoom(charsOf(view)) ? view : { summary: null, output: LEFT_OUT };
-    return {
-      name: branch,
-      status: view?.status ?? null,
-      summary: said?.summary ?? null,
-      trust: view?.trust ?? null,
-      output: said?.output ?? {},
-    };
-  });
-}
-
-function noteLeftOut(run: ActiveRun, name: string, branches: readonly { output: object }[]): void {
-  const count = branches.filter(({ output }) => output === LEFT_OUT).length;
-  if (count === 0) return;
-  const message = `${name}: the output of the group has no room for those of ${count} of its branches`;
-  run.journal.add('warn', 'output_left_out', message, { step_name: name });
-}
-
-function fanOutNames(run: ActiveRun, name: string): string[] {
-  const prefix = `${name}/`;
-  const index = (branch: string) => Number(branch.slice(prefix.length));
-  return [...run.results.keys()].filter((branch) => branch.startsWith(prefix)).sort((a, b) => index(a) - index(b));
 }
 
 /** A group that cannot begin because its condition or its list is wrong. */

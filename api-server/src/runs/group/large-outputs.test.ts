@@ -20,15 +20,28 @@ test('the output of a group has as many outputs of its branches as there is room
   });
   const run = await world.run('p', items(5));
   expect(run.run.status).toBe('completed');
-  expect(run.step('after').rawResponse?.prompt).toBe('looked0 looked1 looked2   ');
+  expect(run.step('after').rawResponse?.prompt).toBe('looked0 looked1 looked2 looked looked ');
   expect(run.step('each').output).toMatchObject({
     branches: [{ output: { at: 0 } }, { output: { at: 1 } }, { output: { at: 2 } }, LEFT_OUT, LEFT_OUT],
   });
   expect(run.step('each/4').output).toMatchObject({ at: 4, text: TEXT });
   expect(run.events).toContain('output_left_out');
+  const message =
+    'the outputs of 2 of 5 branches are left out of steps.each.output, which has room for 2 MiB together; their summaries are there';
+  expect(run.step('each').trustReport?.warnings).toEqual([{ type: 'output_left_out', message }]);
+  expect(run.run.warningCount).toBeGreaterThan(0);
 });
 
-const LEFT_OUT = { status: 'completed', summary: null, output: { left_out: true } };
+const LEFT_OUT = { status: 'completed', summary: 'looked', trust: 0.9, output: { left_out: true } };
+
+test('a long summary beside an output that is left out is cut', async () => {
+  world = await createWorld({
+    pipelines: [each(ASKS)],
+    agents: { a: () => ({ ...sure(0.9), summary: 'é'.repeat(500_000) }) },
+  });
+  const { branches } = (await world.run('p', items(6))).step('each').output as { branches: { summary: string }[] };
+  expect(branches.map(({ summary }) => summary.length)).toEqual([...Array<number>(4).fill(500_000), 518, 518]);
+});
 
 test('the output of a sub-run has as many outputs of its steps as there is room for', async () => {
   world = await createWorld({

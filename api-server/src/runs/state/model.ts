@@ -121,6 +121,7 @@ export const TRUST_WARNINGS = [
   'failed_attempts',
   'tools_unavailable',
   'continued_failure',
+  'output_left_out',
   'verifier_failed',
   'grounding_failed',
 ] as const;
