@@ -58,11 +58,7 @@ export const GATE = [
     'gate',
     'api-server/src/runs/group/join.ts',
     'api-server/src/runs/group/groups.test.ts',
-    [
-      'a failed branch is left out of a join',
-      'trust: failed ? 0 : trust, weight',
-      'trust: failed ? null : trust, weight',
-    ],
+    ['a failed branch is left out of a join', '(failed ? 0 : trust)', '(failed ? null : trust)'],
     ['all_must_pass takes the best branch', 'return Math.min(...trusts);', 'return Math.max(...trusts);'],
     ['the weights of a mean are ignored', 'sum + trust * weight, 0) / total', 'sum + trust, 0) / counted.length'],
   ),

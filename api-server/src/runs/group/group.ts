@@ -8,7 +8,7 @@ import { stopReason } from '../state/stopped.ts';
 import type { Failure } from '../state/executor.ts';
 import { confidenceAlone, gate } from '../evidence/gate.ts';
 import { branchOutputs, leftOutWarnings } from './branch-outputs.ts';
-import { join, type JoinStrategy, type Vote } from './join.ts';
+import { decidedBy, join, type JoinStrategy, type Vote } from './join.ts';
 import type { RawResponse, StepError, StepExecution, StepStatus, TrustReport } from '../state/model.ts';
 import { heldView } from '../state/held.ts';
 import { holdSlot, type Part, shareSlot } from '../state/shared-slot.ts';
@@ -169,22 +169,24 @@ export function endGroup(deps: StepDeps, group: BegunGroup, branches: Branch[], 
       trust: null,
     });
   }
-  const votes = results.map(({ view, weight }): Vote => ({
+  const votes = results.map(({ name, view, weight }): Vote => ({
+    name,
     trust: view?.trust ?? null,
     failed: hasFailed(view),
     weight,
   }));
-  return judge(deps, group, join(group.join, votes), results.length);
+  return judge(deps, group, votes);
 }
 
 const AFTER_GATE = { pass: 'completed', proceed: 'completed', escalate: 'escalated', abort: 'aborted' } as const;
 
-function judge(deps: StepDeps, group: BegunGroup, trust: number | null, count: number): StepOutcome {
+function judge(deps: StepDeps, group: BegunGroup, votes: readonly Vote[]): StepOutcome {
   const { step } = group;
+  const trust = join(group.join, votes);
   const report = gate(confidenceAlone(trust), {
     threshold: step.confidence_threshold,
     onLow: step.on_low_confidence,
-    confidenceOf: `${group.join} over ${count} branches`,
+    confidenceOf: decidedBy(group.join, votes),
   });
   const status = AFTER_GATE[report.action];
   const error = status === 'completed' ? null : { type: 'gate', message: report.sentence };

@@ -23,6 +23,37 @@ test.each<[string, string, Record<string, Script>, number | null, string]>([
   expect(run.step('gather')).toMatchObject({ kind: 'parallel', effectiveConfidence: trust, trustReport: { trust } });
 });
 
+test.each<[string, Record<string, Script>, string]>([
+  [
+    'all_must_pass',
+    { a: () => sure(0.9), b: () => sure(0.3) },
+    'Not passed: trust 0.30 against 0.75, set by b, the lowest of 2 branches; the run is escalated.',
+  ],
+  [
+    'all_must_pass',
+    { a: () => sure(0.9), b: failure },
+    'Not passed: trust 0.00 against 0.75, set by 1 failed branch of 2: b; the run is escalated.',
+  ],
+  [
+    'any_must_pass',
+    { a: failure, b: () => sure(0.8) },
+    'Passed: trust 0.80 against 0.75, set by b, the highest of 2 branches.',
+  ],
+  [
+    'weighted_average',
+    { a: () => sure(0.9), b: () => sure(0.8) },
+    'Passed: trust 0.85 against 0.75, set by weighted_average over 2 branches.',
+  ],
+  [
+    'weighted_average',
+    { a: () => sure(0.9), b: failure },
+    'Not passed: trust 0.45 against 0.75, set by weighted_average over 2 branches, with 1 failed branch of 2: b; the run is escalated.',
+  ],
+])('a group joined by %s says which branch decides', async (join, agents, sentence) => {
+  await make({ pipelines: [group(join, branch('a') + branch('b'))], agents });
+  expect((await world.run('p')).step('gather').trustReport?.sentence).toBe(sentence);
+});
+
 test('weighted_average weighs the branches', async () => {
   await make({
     pipelines: [group('weighted_average', branch('a', ', weight: 3') + branch('b'))],
@@ -89,6 +120,14 @@ test('a fan-out asks once an item and names its branches <step>/<index>', async 
     status: 'completed',
     rawResponse: { items: ['s0', 's1', 's2', 's3', 's4'] },
   });
+});
+
+test('a fan-out names the first branches that failed, and how many there are', async () => {
+  const script: Script = (call) => (Number(call.stepName.slice('each/'.length)) < 4 ? sure(0.9) : failure(call));
+  await make({ pipelines: [fanOut('max_parallel: 1,')], agents: { a: script } });
+  expect((await world.run('p', services(12))).run.error?.message).toContain(
+    'set by 8 failed branches of 12: each/4, each/5, each/6, each/7, each/8, …;',
+  );
 });
 
 test('max_parallel bounds the branches in flight', async () => {
