@@ -1,6 +1,6 @@
 import { isFanOut, isParallel, type Join, type Step } from '@signalbox/crds';
 import { duration, score, secondsBetween, shorten } from '../../format.ts';
-import { stepLook, statusLook } from '../../status.ts';
+import { stepLook, statusLook, type StatusLook } from '../../status.ts';
 import type { PlanNode } from './plan.ts';
 import type { ShownStep } from '../step/shown-step.ts';
 
@@ -10,14 +10,37 @@ const JOINS: Record<Join, string> = {
   weighted_average: 'weighted average of their trust',
 };
 
+/** The look of a branch; one below the threshold that its group did not pass says so. */
+export function branchLook({ row: group }: PlanNode, row: ShownStep): StatusLook {
+  const { passed = null, threshold = null } = group?.trust_report ?? {};
+  const trust = trustOf(row);
+  if (row.status !== 'completed' || passed !== false || threshold === null || trust === null || trust >= threshold)
+    return stepLook(row);
+  return { icon: 'alert', word: `Below ${score(threshold)}`, tone: 'wait' };
+}
+
+type Branch = PlanNode['branches'][number];
+const URGENCY: Partial<Record<StatusLook['tone'], number>> = { bad: 0, escalated: 0, wait: 1 };
+
+const urgencyOf = (node: PlanNode, { row }: Branch): number => (row && URGENCY[branchLook(node, row).tone]) ?? 2;
+
+/** The branches of a group in their order, but first those that failed, then those below the threshold. */
+export const byUrgency = (node: PlanNode): Branch[] =>
+  node.branches.toSorted((a, b) => urgencyOf(node, a) - urgencyOf(node, b));
+
 const SHOWN = 60;
 
-/** In their order; where there are too many, those that did not complete go before others. */
-function shownBranches({ branches }: PlanNode) {
-  const done = ({ row }: PlanNode['branches'][number]) => Number(row?.status === 'completed');
-  const kept = new Set(branches.toSorted((a, b) => done(a) - done(b)).slice(0, SHOWN));
-  return [...branches.entries()].filter(([, branch]) => kept.has(branch));
+/** Where there are too many, others that did not complete go before those that did. */
+function shownBranches(node: PlanNode): Branch[] {
+  const done = ({ row }: Branch) => Number(row?.status === 'completed');
+  const kept = new Set(
+    node.branches.toSorted((a, b) => urgencyOf(node, a) - urgencyOf(node, b) || done(a) - done(b)).slice(0, SHOWN),
+  );
+  return byUrgency(node).filter((branch) => kept.has(branch));
 }
+
+/** The place of a branch of a fan-out in its list. */
+const indexOf = (name: string): number => Number(name.slice(name.lastIndexOf('/') + 1));
 
 /** An item of a fan-out in a few characters. */
 export function itemText(item: unknown, max: number): string {
@@ -39,13 +62,17 @@ function ruleOf(entry: Step | null): { join: Join | null; over: string; weights:
 export function branchesView(node: PlanNode, at: { now: number; hrefOf: (step: string) => string }) {
   const { join, over, weights } = ruleOf(node.entry);
   const weighted = join === 'weighted_average';
-  const items = node.row?.raw_response?.items ?? [];
-  const rows = shownBranches(node).map(([i, { name, row }]) => ({
-    name: node.kind === 'fan_out' ? `#${name.slice(node.name.length + 1)}` : name,
-    item: node.kind === 'fan_out' ? itemText(items[i], 60) : '',
+  const { raw_response: raw, trust_report: report } = node.row ?? {};
+  const threshold = report?.threshold;
+  const placeOf = (name: string) =>
+    node.kind === 'fan_out'
+      ? { name: `#${indexOf(name)}`, item: itemText(raw?.items?.[indexOf(name)], 60) }
+      : { name, item: '' };
+  const rows = shownBranches(node).map(({ name, row }) => ({
+    ...placeOf(name),
     href: row === null ? null : at.hrefOf(name),
-    status: row === null ? statusLook('pending') : stepLook(row),
-    trust: score(trustOf(row)),
+    status: row === null ? statusLook('pending') : branchLook(node, row),
+    trust: score(trustOf(row), threshold),
     weight: weighted ? `× ${weights.get(name) ?? 1}` : '',
     duration: row === null ? '–' : duration(secondsBetween(row.started_at, row.completed_at ?? at.now)),
   }));

@@ -1,6 +1,6 @@
 import { duration, score, secondsBetween, shorten } from '../../format.ts';
-import { isActive, statusLook, stepLook } from '../../status.ts';
-import { itemText } from './branches.ts';
+import { isActive, statusLook, stepLook, type StatusLook } from '../../status.ts';
+import { branchLook, byUrgency, itemText } from './branches.ts';
 import { type Layout, NODE, type Places } from './layout.ts';
 import type { PlanNode } from './plan.ts';
 import type { ShownStep } from '../step/shown-step.ts';
@@ -21,6 +21,8 @@ interface Box {
   label: string;
   kind: string;
   row: ShownStep | null;
+  /** That of its status where absent. */
+  look?: StatusLook;
   after: string[];
   /** Branches that it stands for. */
   folds: PlanNode['branches'];
@@ -38,22 +40,28 @@ function boxesOf(plan: PlanNode[]): Box[] {
     boxes.push({ name: node.name, label: name, kind: node.kind, row: node.row, after: ends, folds });
     ends = [node.name];
     if (alone || node.branches.length === 0) continue;
-    const folded = node.branches.length > most;
-    const shown = folded ? node.branches.slice(0, most - 1) : node.branches;
-    for (const branch of shown) {
-      const label = labelOf(branch.name, node);
-      boxes.push({ name: branch.name, label, kind: 'branch', row: branch.row, after: [node.name], folds: [] });
-    }
-    ends = shown.map((branch) => branch.name);
-    if (folded) {
-      const more = `${node.name}/more`;
-      const label = `${node.branches.length - shown.length} more`;
-      const folds = node.branches.slice(shown.length);
-      boxes.push({ name: more, label, kind: 'more', row: null, after: [node.name], folds });
-      ends.push(more);
-    }
+    const branches = branchBoxes(node, most);
+    boxes.push(...branches);
+    ends = branches.map((branch) => branch.name);
   }
   return boxes;
+}
+
+/** The branches of a group, or as many as have room beside a box for the others: those that failed and the like have it first. */
+function branchBoxes(node: PlanNode, most: number): Box[] {
+  const after = [node.name];
+  const folded = node.branches.length > most;
+  const kept = new Set(folded ? byUrgency(node).slice(0, most - 1) : node.branches);
+  const boxes = node.branches
+    .filter((branch) => kept.has(branch))
+    .map(({ name, row }): Box => {
+      const look = row ? branchLook(node, row) : undefined;
+      return { name, label: labelOf(name, node), kind: 'branch', row, look, after, folds: [] };
+    });
+  if (!folded) return boxes;
+  const folds = node.branches.filter((branch) => !kept.has(branch));
+  const more = { name: `${node.name}/more`, label: `${folds.length} more` };
+  return [...boxes, { ...more, kind: 'more', row: null, after, folds }];
 }
 
 /** A fan-out branch is labelled with its index and item. */
@@ -107,7 +115,7 @@ const insideOf = (height: number) => {
 
 function nodeOf(box: Box, place: Places['centres'][number], at: GraphInput) {
   const status = box.row?.status ?? (isActive(at.runStatus) ? 'pending' : 'unreached');
-  const look = box.row === null ? statusLook(status) : stepLook(box.row);
+  const look = box.look ?? (box.row === null ? statusLook(status) : stepLook(box.row));
   const label = shorten(box.label, 60);
   const note = noteOf(box, status, at.now);
   return {

@@ -1,6 +1,7 @@
 import type { Pipeline } from '@signalbox/crds';
 import { expect, test } from 'vitest';
-import { stepDetail } from '../../fixtures/runs.ts';
+import { stepDetail, trustReport } from '../../fixtures/runs.ts';
+import { branchesView } from './branches.ts';
 import { graphView } from './graph.ts';
 import { createLayout } from './layout.ts';
 import { planOf } from './plan.ts';
@@ -69,6 +70,55 @@ test('more than twelve branches fold into one box that says how many', () => {
   expect(branches.at(-1)!.label).toBe('9 more');
   expect(chosenOf(shown(rows, 'each/5'))).toEqual(['each/5']);
   expect(chosenOf(shown(rows, 'each/19'))).toEqual(['each/more']);
+});
+
+const MISSED = { trust: 0.3, threshold: 0.75, passed: false, action: 'escalate' } as const;
+const escalated = (rows: ReturnType<typeof branch>[], missed: object = MISSED) =>
+  planOf(DEFINITION, [
+    stepDetail({
+      step_name: 'each',
+      kind: 'fan_out',
+      step_index: 2,
+      status: 'escalated',
+      trust_report: trustReport(missed),
+    }),
+    ...rows,
+  ]);
+const withTrust = (i: number, trust: number): ReturnType<typeof branch> => ({
+  ...branch(i),
+  trust_report: null,
+  effective_confidence: trust,
+});
+
+test('branches that failed or are below the threshold are among those that stand in the graph, and first in the list', () => {
+  const rows = Array.from({ length: 80 }, (_, i) => withTrust(i, i === 37 || i === 70 ? 0.3 : 0.9));
+  rows[65] = { ...branch(65), status: 'failed' };
+  const plan = escalated(rows);
+  const boxes = shown(plan).nodes.filter(({ name }) => name.startsWith('each/'));
+  expect(boxes.map(({ name }) => name.slice(5))).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 37, 65, 70, 'more'].map(String));
+  expect(boxes[8]).toMatchObject({ title: 'each/37: Below 0.75', look: { tone: 'wait' } });
+  const { rows: listed, more } = branchesView(
+    plan.find(({ name }) => name === 'each')!,
+    at,
+  );
+  expect(listed.slice(0, 5).map(({ name, status }) => `${name} ${status.word}`)).toEqual([
+    '#65 Failed',
+    '#37 Below 0.75',
+    '#70 Below 0.75',
+    '#0 Completed',
+    '#1 Completed',
+  ]);
+  expect([listed.length, more]).toEqual([60, '20 more that completed; GET /runs/{id} has them all']);
+});
+
+test('a branch below the threshold that its group passed is as any other', () => {
+  const rows = [withTrust(0, 0.9), withTrust(1, 0.3)];
+  const plan = escalated(rows, { ...MISSED, trust: 0.9, passed: true, action: 'pass' });
+  const { rows: listed } = branchesView(
+    plan.find(({ name }) => name === 'each')!,
+    at,
+  );
+  expect(listed.map(({ name, status }) => `${name} ${status.word}`)).toEqual(['#0 Completed', '#1 Completed']);
 });
 
 test('many branches stand in columns of boxes of one line, so that the graph stays low', () => {
