@@ -9,7 +9,10 @@ import type { CallFacts, Performed } from '../state/step-kind.ts';
 
 /** Of the answers of one run, in characters: who looks at a run, or goes on with it, reads all of them. */
 const MAX_SIZE = 16 * 1024 * 1024;
-const TOO_MUCH = failure('output_invalid', 'the answers of this run take more than 16 MiB together');
+const TOO_MUCH = failure(
+  'output_invalid',
+  'the answers of this run, with text and trace, take more than 16 MiB together: ask for shorter answers, or move steps to a pipeline that this one starts',
+);
 
 const NO_ROOM = failure(
   'output_invalid',
