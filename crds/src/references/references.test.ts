@@ -61,6 +61,35 @@ test.each([
   expect(ofPrompt(prompt)).toEqual([expected]);
 });
 
+const NO_ITEMS = 'the output of a group has no "items", only "branches"';
+
+test.each([
+  ['{{steps.each.output.items}}', `steps.each.output.items: ${NO_ITEMS}`],
+  ['{{#each steps.gather.output.items}}x{{/each}}', `steps.gather.output.items: ${NO_ITEMS}`],
+  [
+    '{{steps.each.output.branches.summary}}',
+    'steps.each.output.branches.summary: "branches" is a list, each of its items has "summary"',
+  ],
+  [
+    '{{steps.each.output.branches.[0].sumary}}',
+    'steps.each.output.branches.0.sumary: a branch has no "sumary"; did you mean "summary"?',
+  ],
+])('the prompt %s of a group warns: %s', (prompt, expected) => {
+  expect(ofPrompt(prompt)).toEqual([expected]);
+});
+
+test('what the output of a group has gives no warning', () => {
+  const prompt = `{{steps.each.output.branches.[0].output.anything}} {{steps.each.output.branches.length}}
+    {{#each steps.gather.output.branches}}{{name}} {{output.x}}{{/each}} {{steps.[each/0].output.anything}}`;
+  expect(ofPrompt(prompt)).toEqual([]);
+  expect(
+    ofExpression(
+      'steps.each.output.branches.all(b, b.trust > 0.5) && steps.each.output.branches[0].output.x == 1 && size(steps.gather.output.branches) > 1 && steps["each/0"].output.x == 1',
+    ),
+  ).toEqual([]);
+  expect(ofExpression('steps.each.output.items.size() > 1')).toEqual([`steps.each.output.items: ${NO_ITEMS}`]);
+});
+
 test.each([
   ['steps["first-look"].output.action == "restart" && vars.dashboard != ""'],
   ['has(steps.metrics.output.anything) && labels.exists(sumary, sumary == "x")'],

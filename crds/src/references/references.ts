@@ -116,12 +116,28 @@ function stepProblem(said: string, [name, key, ...rest]: readonly string[], read
   if (untimely !== null) return `${said}: ${untimely}`;
   if (key === undefined || guarded) return null;
   if (!RESULT_KEYS.includes(key)) return `${said}: a step has no "${key}"${didYouMean(key, RESULT_KEYS)}`;
-  return key === 'output' ? keyProblem(said, rest[0], step.outputKeys) : null;
+  if (key !== 'output') return null;
+  return isGroup(step, name) ? groupProblem(said, rest) : keyProblem(said, rest[0], step.outputKeys);
+}
+
+/** A branch of a fan-out is no group. */
+const isGroup = ({ group }: KnownStep, name: string): boolean => group !== null && !name.includes('/');
+
+const BRANCH_KEYS = ['name', 'status', 'summary', 'trust', 'output'];
+
+/** The output of a group is a list of its branches. */
+function groupProblem(said: string, [list, at, key]: readonly string[]): string | null {
+  if (list === undefined) return null;
+  if (list !== 'branches') return `${said}: the output of a group has no "${list}", only "branches"`;
+  if (at === undefined) return null;
+  if (BRANCH_KEYS.includes(at)) return `${said}: "branches" is a list, each of its items has "${at}"`;
+  if (key === undefined || BRANCH_KEYS.includes(key)) return null;
+  return `${said}: a branch has no "${key}"${didYouMean(key, BRANCH_KEYS)}`;
 }
 
 /** A branch of a fan-out is `NAME/INDEX`. */
 const isNamed = (step: KnownStep, name: string): boolean =>
-  [step.name, templateName(step.name)].includes(step.isFanOut ? (name.split('/')[0] ?? '') : name);
+  [step.name, templateName(step.name)].includes(step.group === 'fan_out' ? (name.split('/')[0] ?? '') : name);
 
 function untimelyRead(step: KnownStep, { entry, own, isOver }: PlaceSight): string | null {
   if (step.entry < entry || (step.entry === entry && isOver)) return null;

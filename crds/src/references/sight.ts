@@ -10,7 +10,8 @@ export interface KnownStep {
   entry: number;
   /** Keys of its `output`; null where they cannot be known. */
   outputKeys: readonly string[] | null;
-  isFanOut: boolean;
+  /** Of several branches; null for one that is none. */
+  group: 'parallel' | 'fan_out' | null;
 }
 
 /** What one place of a definition can read. */
@@ -111,10 +112,15 @@ function loopNames(entry: Step | undefined, loc: Loc): string[] {
 
 function knownSteps(step: Step, entry: number): KnownStep[] {
   const { name } = step;
-  if (isFanOut(step)) return [{ name, entry, outputKeys: null, isFanOut: true }];
-  if (!isParallel(step)) return [{ name, entry, outputKeys: outputKeys(step), isFanOut: false }];
-  const branches = step.parallel.steps.map((branch) => ({ name: branch.name, entry, outputKeys: outputKeys(branch) }));
-  return [{ name, entry, outputKeys: null }, ...branches].map((one) => ({ ...one, isFanOut: false }));
+  if (isFanOut(step)) return [{ name, entry, outputKeys: null, group: 'fan_out' }];
+  if (!isParallel(step)) return [{ name, entry, outputKeys: outputKeys(step), group: null }];
+  const branches = step.parallel.steps.map((branch) => ({
+    name: branch.name,
+    entry,
+    outputKeys: outputKeys(branch),
+    group: null,
+  }));
+  return [{ name, entry, outputKeys: null, group: 'parallel' }, ...branches];
 }
 
 const OPEN_ENDED = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'patternProperties', 'additionalProperties'];
