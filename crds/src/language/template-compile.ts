@@ -1,3 +1,4 @@
+import { ownValue } from './lookup.ts';
 import { type Frame, follow, isEmpty, type Output, type Piece } from './template-render.ts';
 
 type Compiled = { ok: true; render: Piece } | { ok: false; msg: string; loc?: { line: number; col: number } };
@@ -75,7 +76,25 @@ function mustache(node: hbs.AST.MustacheStatement): Piece {
   if (isKeyword(path)) throw new Refused(`"${nameOf(path)}" cannot be used as a value`, node);
   const original = nameOf(path);
   const read = expression(path);
-  return (frame, output) => output.value(read(frame, output), original);
+  const absent = absence(path);
+  return (frame, output) => {
+    const value = read(frame, output);
+    if (value === undefined) output.missing.add(absent(frame, output));
+    output.value(value, original);
+  };
+}
+
+/** Of a path that is looked at again where it has no value. */
+const MOST_PARTS = 8;
+
+/** How a path without a value is told of: it may be of an output that its group left out. */
+function absence(node: hbs.AST.Expression): (frame: Frame, output: Output) => string {
+  const name = nameOf(node);
+  const { parts = [] } = node as Partial<hbs.AST.PathExpression>;
+  const rest = parts.length > MOST_PARTS ? [] : parts.slice(1);
+  const holders = rest.map((_, at) => expression({ ...node, parts: parts.slice(0, at + 1) } as typeof node));
+  return (frame, output) =>
+    holders.some((read) => ownValue(read(frame, output), 'left_out') === true) ? `${name} (left out)` : name;
 }
 
 function isKeyword(path: hbs.AST.Expression): boolean {
@@ -92,6 +111,7 @@ function block(node: hbs.AST.BlockStatement): Piece {
   return make({
     read: expression(argument),
     path: nameOf(argument),
+    absent: absence(argument),
     names: node.program.blockParams ?? [],
     inside: body(node.program),
     otherwise: node.inverse ? body(node.inverse) : null,
@@ -101,6 +121,7 @@ function block(node: hbs.AST.BlockStatement): Piece {
 interface BlockParts {
   read: Read;
   path: string;
+  absent: ReturnType<typeof absence>;
   names: readonly string[];
   inside: Piece;
   otherwise: Piece | null;
@@ -160,7 +181,7 @@ function loopNames(
 
 function nothing(parts: BlockParts, value: unknown, frame: Frame, output: Output): void {
   if (parts.otherwise) parts.otherwise(frame, output);
-  else if (value === undefined) output.missing.add(parts.path);
+  else if (value === undefined) output.missing.add(parts.absent(frame, output));
 }
 
 function keysOf(value: unknown): (string | number)[] {

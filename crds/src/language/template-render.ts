@@ -51,7 +51,6 @@ export class Output {
   value(value: unknown, path: string): void {
     this.visit();
     this.doing = path;
-    if (value === undefined) this.missing.add(path);
     // Before it is written: a step's results may be many times as much as all that a template may write.
     if (isHeavier(value, (this.maxVisits - this.visits) * CHARS_PER_VISIT)) this.visit(Number.POSITIVE_INFINITY);
     const text = textOf(value);

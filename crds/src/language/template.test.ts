@@ -53,6 +53,24 @@ test.each<[string, string]>([
   expect(render(source)).toMatchObject({ ok: true, text });
 });
 
+test('a value that is missing below something that was left out is named as that', () => {
+  const branches = [{ output: { action: 'restart' } }, { output: { left_out: true } }];
+  expect(
+    render('{{#each branches}}{{output.action}}{{output.a.b}}{{#each this.output.list}}{{/each}}{{/each}}', {
+      branches,
+    }),
+  ).toMatchObject({
+    text: 'restart',
+    missing: [
+      'output.a.b',
+      'this.output.list',
+      'output.action (left out)',
+      'output.a.b (left out)',
+      'this.output.list (left out)',
+    ],
+  });
+});
+
 test('a missing value is empty and named once, a null and a tested one are not', () => {
   expect(
     render('{{nope}}{{labels.nope.deep}}{{nope}}{{labels.team}}{{#if gone}}{{/if}}{{#each lost}}{{/each}}'),
