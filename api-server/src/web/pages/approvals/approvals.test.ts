@@ -308,6 +308,18 @@ test.each(['/ui/approvals', '/ui/runs/r1?step=triage', '/ui/runs/r1?step=triage&
   },
 );
 
+test('a decided question that has no room says that it is too long, not that others need the room', async () => {
+  const approvals = [
+    approval({ id: 'long', step_name: 'triage', question: 'x'.repeat(300_000), status: 'approved', decided_by: 'ada' }),
+  ];
+  const { get } = await pagesWith({ approvals, details: [runDetail({ id: 'r1' })] });
+  const page = await get('/ui/runs/r1?step=triage');
+  expect(page).toContain(
+    'Approved. It is too long to be shown here. <a class="link" href="/ui/approvals/long">Open it</a>',
+  );
+  expect(page).not.toContain('no room for all questions');
+});
+
 test('inputs that grow past the room are tried five times, not all', async () => {
   const input = 'a"b'.repeat(12_000);
   let read = 0;
