@@ -21,6 +21,35 @@ export const indentedJson = (input: unknown): string => linedJson(input).replace
 /** A question in which what an alert said is read in the order in which it stands. */
 export const readableText = (text: string): string => text.replace(TURNING, escaped);
 
+/** A part of a line: as it stands there, or the escapes of what no reader would see. */
+export interface LinePart {
+  text: string;
+  escape: boolean;
+}
+
+const SHORT = new Map([
+  ['\t', '\\t'],
+  ['\r', '\\r'],
+]);
+
+const UNSEEN_IN_LINE = new RegExp(`(?:${UNSEEN.source}|[\\p{Cc}\\p{Cs}])+`, 'gu');
+
+/** A line of a text in which nothing is hidden from the person who reads it: controls and spaces at its end are escapes too. */
+export function readableLine(line: string): LinePart[] {
+  let end = line.length;
+  while (line[end - 1] === ' ') end -= 1;
+  const parts: LinePart[] = [];
+  let from = 0;
+  for (const { 0: unseen, index } of line.slice(0, end).matchAll(UNSEEN_IN_LINE)) {
+    if (index > from) parts.push({ text: line.slice(from, index), escape: false });
+    parts.push({ text: unseen.replace(/[^]/g, (unit) => SHORT.get(unit) ?? escaped(unit)), escape: true });
+    from = index + unseen.length;
+  }
+  if (end > from) parts.push({ text: line.slice(from, end), escape: false });
+  if (line.length > end) parts.push({ text: escaped(line.slice(end)), escape: true });
+  return parts;
+}
+
 /** A tool call as people are asked about it. */
 export const callText = ({ server, tool, input }: Pick<ToolCall, 'server' | 'tool' | 'input'>): string =>
   `${server}/${tool}?\n${readableJson(input)}`;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { APPROVAL_STATUSES, type Approval as StoredApproval } from '../../runs/human/approval.ts';
 import { STAGES } from '../../runs/state/model.ts';
 import { component, NullableText, Time, viewOf } from './answer.ts';
-export { indentedJson, readableText } from '../../runs/human/call-text.ts';
+export { indentedJson, type LinePart, readableJson, readableLine, readableText } from '../../runs/human/call-text.ts';
 
 const Value = z.union([z.string(), z.number(), z.boolean()]);
 

@@ -5,6 +5,7 @@ import { actionWords } from '../runs/result/view.ts';
 import { plural, runTitle, trustBar } from '../runs/row.ts';
 import { severityTone, type StatusLook } from '../status.ts';
 import type { RunLine } from '../../../service/views/run.ts';
+import { inputTree } from './input-tree.ts';
 import { type ApprovalField, type ApprovalLine, indentedJson, readableText } from '../../../service/views/approval.ts';
 
 export interface CardInput {
@@ -126,6 +127,7 @@ const toolView = ({ agent, server, tool, input, input_sha256, reason }: NonNulla
   reason,
   // Never shortened: the decision covers the whole input.
   input: indentedJson(input),
+  tree: inputTree(input),
   sha256: input_sha256,
 });
 

@@ -24,7 +24,7 @@ export function createRoom() {
     const { question, tool, fields } = one;
     if (tried < MOST_TRIED && JSON.stringify([tool ?? question, fields]).length <= left) {
       const card = make(one);
-      const size = MARKUP + charsOf(card, Infinity);
+      const size = MARKUP + charsOf(card, Infinity) + (card.tool?.tree?.markup ?? 0);
       if (size <= left) {
         left -= size;
         return { ...card, whole: true };
