@@ -199,6 +199,16 @@ test('the list is walked, marked and searched by keys', async () => {
   expect(complaints).toEqual([]);
 });
 
+test('figures of a run have the same room on the page of its pipeline as in the list', async () => {
+  const { page } = await visit({ width: 1440 });
+  const widths = async (path: string) => {
+    await page.goto(path);
+    const cells = page.locator('.runs tbody tr').first().locator('.c-duration, .c-cost');
+    return cells.evaluateAll((all) => all.map((cell) => cell.getBoundingClientRect().width));
+  };
+  expect(await widths('/ui/pipelines/held')).toEqual(await widths('/ui/runs'));
+});
+
 test('newer runs announce themselves and do not move the list', async () => {
   const { page, complaints } = await visit();
   await page.goto('/ui/runs');
