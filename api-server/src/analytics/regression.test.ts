@@ -58,8 +58,17 @@ describe('an alert is sent', () => {
   });
   test('when accuracy fell exactly as far as the entry says', () => {
     const rule = { alertOnRegressed: 5, alertOnAccuracyDrop: 0.1 };
-    expect(alert([...good, member('correct', 'incorrect')], rule)).toBe('Accuracy fell by 10.0 percentage points.');
+    expect(alert([...good, member('correct', 'incorrect')], rule)).toBe(
+      'Accuracy of the 10 graded members fell by 10.0 percentage points, from 100.0% to 90.0%.',
+    );
     expect(alert([...good, member('correct', 'partial')], rule)).toBeNull();
+  });
+  test('with the accuracies of the graded members, whatever those of the others were', () => {
+    const ungraded = Array.from({ length: 6 }, () => member('incorrect', null));
+    const graded = [...good.slice(0, 3), member('correct', 'incorrect')];
+    expect(alert([...graded, ...ungraded])).toBe(
+      '1 of 10 members regressed. Accuracy of the 4 graded members fell by 25.0 percentage points, from 100.0% to 75.0%.',
+    );
   });
   test('when every member is unreplayable, and not for a part of them', () => {
     const gone = member('correct', null, { state: 'unreplayable' });

@@ -140,6 +140,18 @@ function lossOf({ nRegressed, nMembers, nFailed }: RegressionFigures): string {
   return `${nRegressed} of ${nMembers} members regressed${failed}.`;
 }
 
+const percent = (share: number): string => `${(share * 100).toFixed(1)}%`;
+
+/** Of the graded members, with their own accuracy before; that of all members is another one. */
+function fallOf({ nGraded, freshAccuracy, accuracyDrop }: RegressionFigures, rule: AlertRule): string[] {
+  if (freshAccuracy === null || accuracyDrop === null) return [];
+  if (accuracyDrop < rule.alertOnAccuracyDrop - EPSILON) return [];
+  const of = nGraded === 1 ? 'the only graded member' : `the ${nGraded} graded members`;
+  const points = `${(accuracyDrop * 100).toFixed(1)} percentage points`;
+  const [before, now] = [freshAccuracy + accuracyDrop, freshAccuracy].map(percent);
+  return [`Accuracy of ${of} fell by ${points}, from ${before} to ${now}.`];
+}
+
 /**
  * Why somebody has to hear of it, as sentences; null where nobody has to (Orchestration 4.6). `skips`: why members without a label
  * have no verdict. Each that the judge was silent about may have regressed, and counts as if it had.
@@ -149,14 +161,13 @@ export function alertOf(
   rule: AlertRule,
   skips: readonly (JudgeSkip | null)[],
 ): string | null {
-  const { nMembers, nUnreplayable, nRegressed, nGraded, accuracyDrop } = figures;
+  const { nMembers, nUnreplayable, nRegressed, nGraded } = figures;
   const nSilent = skips.filter((skip) => SILENCE.has(skip)).length;
   const isReached = nRegressed + nSilent >= rule.alertOnRegressed;
   if (nUnreplayable === nMembers) return 'No member of the set could be replayed.';
   const reasons: string[] = [];
   if (nRegressed > 0 && isReached) reasons.push(lossOf(figures));
-  if (accuracyDrop !== null && accuracyDrop >= rule.alertOnAccuracyDrop - EPSILON)
-    reasons.push(`Accuracy fell by ${(accuracyDrop * 100).toFixed(1)} percentage points.`);
+  reasons.push(...fallOf(figures, rule));
   if (nSilent > 0 && (nGraded === 0 || isReached)) reasons.push(silenceOf(figures, skips));
   return reasons.length === 0 ? null : reasons.join(' ');
 }

@@ -3,6 +3,7 @@ import type { Execution, Graded } from '../../analytics/replay/graded.ts';
 import { OUTCOMES } from '../../runs/state/model.ts';
 import { GRADES } from '../../runs/state/replay.ts';
 import { AnyObject, NullableNumber, NullableText, viewOf } from './answer.ts';
+export { meanLabel } from '../../analytics/accuracy.ts';
 
 /** 1 correct, 0.5 partial, 0 incorrect. */
 export const LabelView = z.union([z.literal(1), z.literal(0.5), z.literal(0)]);

@@ -196,7 +196,8 @@ test('a prompt that was changed for the worse is caught at night, and its alert 
     n_divergences: 0,
     baseline_accuracy: 1,
     fresh_accuracy: 0,
-    alert: '2 of 2 members regressed. Accuracy fell by 100.0 percentage points.',
+    alert:
+      '2 of 2 members regressed. Accuracy of the 2 graded members fell by 100.0 percentage points, from 100.0% to 0.0%.',
     error: null,
     golden_set: 'triage',
     step_name: 'look',

@@ -5,6 +5,7 @@ import type { RegressionSample } from '../../../store/aggregates/regression-rows
 import { type Regression, REGRESSION_STATUSES } from '../../../store/tables/replay/regressions.ts';
 import { FRESH_SOURCES, freshLabel, replayedMember } from './regression-members.ts';
 import { component, NullableNumber, NullableText, Time, viewOf } from '../answer.ts';
+export { LABEL_OF, meanLabel } from '../../../analytics/accuracy.ts';
 
 const LINE = {
   id: '01a1febe-0c00-7a11-8f00-8e11a3329cb6',
@@ -22,7 +23,8 @@ const LINE = {
   n_divergences: 0,
   baseline_accuracy: 1,
   fresh_accuracy: 0.5,
-  alert: '1 of 2 members regressed. Accuracy fell by 50.0 percentage points.',
+  alert:
+    '1 of 2 members regressed. Accuracy of the 2 graded members fell by 50.0 percentage points, from 100.0% to 50.0%.',
   error: null,
 };
 

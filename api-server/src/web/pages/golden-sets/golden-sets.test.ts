@@ -235,6 +235,29 @@ test('the report shows baseline against fresh accuracy, and what regressed befor
   expect((await (await pagesWith()).get('/ui/regressions/x')).statusCode).toBe(404);
 });
 
+test('figures stand beside the baseline of the same members, on the report and on the page of the set', async () => {
+  const figures = { n_members: 5, n_graded: 4, baseline_accuracy: 0.8, fresh_accuracy: 0.75 };
+  const [graded] = regressionReport().rows;
+  const rows = [
+    ...Array.from({ length: 3 }, () => graded!),
+    { ...graded!, fresh_outcome: 'incorrect' as const, change: 'regressed' as const },
+    { ...graded!, pinned_outcome: 'incorrect' as const, state: 'ungraded' as const, fresh_outcome: null, change: null },
+  ];
+  const line = regression(figures);
+  const { get } = await pagesWith({
+    goldenSets: [goldenSet()],
+    regressions: { schedule: null, regressions: [line, regression({ ...figures, id: 'older' })] },
+    regressionReport: regressionReport({ ...figures, rows }),
+  });
+  const report = (await get(`/ui/regressions/${line.id}`)).body;
+  expect(report).toMatch(
+    /Baseline accuracy<\/span>\n.*>100.0%<\/span>\n.*pinned labels of the 4 graded; 80.0% of all 5</,
+  );
+  const set = (await get(`/ui/golden-sets/${SET_ID}`)).body;
+  expect(set).toContain('<span class="num">75.0%</span><span class="note num">4 of 5 graded</span>');
+  expect(set).not.toContain('class="golden-baseline"');
+});
+
 test('an import replaces labels only where the box is ticked', async () => {
   const { get, post, deps } = await pagesWith({ goldenSets: [] });
   expect((await get('/ui/golden-sets')).body).toContain('Labels of the file replace those of the set');

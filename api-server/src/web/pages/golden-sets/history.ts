@@ -46,8 +46,18 @@ const replayRow = (one: RegressionLine) => ({
   when: exactTime(one.fire_at),
   text: textOf(one),
   accuracy: percent(one.fresh_accuracy),
-  baseline: one.baseline_accuracy === null ? '' : `baseline ${percent(one.baseline_accuracy)}`,
+  baseline: baselineOf(one),
 });
+
+/** The baseline is of all members: nothing to compare the accuracy of a part of them with. */
+const isWhole = ({ n_graded: graded, n_members: members }: RegressionLine): boolean => graded === members;
+
+function baselineOf(one: RegressionLine): string {
+  if (one.baseline_accuracy === null) return '';
+  return isWhole(one)
+    ? `baseline ${percent(one.baseline_accuracy)}`
+    : `${one.n_graded ?? 0} of ${one.n_members} graded`;
+}
 
 const scheduleView = ({ cron, next_at: next, refused, judged }: RegressionSchedule) => ({
   words: cronWords(cron),
@@ -100,7 +110,9 @@ function chartView(oldestFirst: readonly RegressionLine[]) {
         y: HEIGHT - height,
         height,
         baseline:
-          one.baseline_accuracy === null ? null : round(Math.max(HIGHEST, HEIGHT - one.baseline_accuracy * HEIGHT)),
+          one.baseline_accuracy === null || !isWhole(one)
+            ? null
+            : round(Math.max(HIGHEST, HEIGHT - one.baseline_accuracy * HEIGHT)),
         end: (at + 1) * STEP,
       };
     }),

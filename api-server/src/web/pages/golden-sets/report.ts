@@ -1,4 +1,4 @@
-import type { RegressionReport } from '../../../service/views/analytics/regression.ts';
+import { LABEL_OF, meanLabel, type RegressionReport } from '../../../service/views/analytics/regression.ts';
 import { exactTime, percent } from '../format.ts';
 import { paths } from '../paths.ts';
 import type { StatusLook } from '../status.ts';
@@ -33,7 +33,7 @@ export function reportView(report: RegressionReport) {
     alert: report.alert,
     lost: !report.available && report.status !== 'crashed',
     tiles: [
-      { label: 'Baseline accuracy', figure: percent(report.baseline_accuracy), note: 'mean of the pinned labels' },
+      baselineTile(report),
       {
         label: 'Fresh accuracy',
         figure: percent(report.fresh_accuracy),
@@ -47,6 +47,16 @@ export function reportView(report: RegressionReport) {
     step: report.step_name,
     rows: report.rows.toSorted((a, b) => rankOf(a) - rankOf(b)).map((row) => memberRow(report, row)),
   };
+}
+
+/** That of the members which the fresh accuracy is of, so that the two are of the same. */
+function baselineTile({ rows, n_members: members, baseline_accuracy: all }: RegressionReport) {
+  const graded = rows.filter(({ state, fresh_outcome: fresh }) => state === 'graded' && fresh !== null);
+  const own = meanLabel(graded.map(({ pinned_outcome: pinned }) => LABEL_OF[pinned]));
+  if (own === null || graded.length === members)
+    return { label: 'Baseline accuracy', figure: percent(all), note: 'mean of the pinned labels' };
+  const note = `pinned labels of the ${graded.length} graded; ${percent(all)} of all ${members}`;
+  return { label: 'Baseline accuracy', figure: percent(own), note };
 }
 
 const CHANGES: Record<NonNullable<Row['change']>, StatusLook> = {

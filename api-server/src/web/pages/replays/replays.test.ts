@@ -181,6 +181,20 @@ test('the report begins with what got worse, shows both answers, and the candida
   expect(body).toMatch(/Accuracy<\/th>\n<td class="num">100.0%<\/td>\n<td class="num">50.0%<\/td>/);
 });
 
+test('accuracies are compared of the samples that have both labels', async () => {
+  const rows = [
+    ...[1, 1, 1, 0].map((label) => replayRow({ candidate_label: label as 0 | 1 })),
+    replayRow({ recorded_label: 0 }),
+  ];
+  const report = replayReport({ rows, recorded_accuracy: 0.8, combined_accuracy: 0.75 });
+  const { get } = await pagesWith({ ...world, reports: [report] });
+  const { body } = await get('/ui/replays/b1');
+  expect(body).toMatch(
+    /Accuracy of the 4 graded<\/th>\n<td class="num">100.0%<\/td>\n<td class="num">75.0%<\/td>\n<td class="num tone-bad">−25.0 points/,
+  );
+  expect(body).toMatch(/Accuracy of all recorded<\/th>\n<td class="num">80.0%<\/td>\n<td class="num">–<\/td>/);
+});
+
 test('how sure both were stands bin by bin, as a chart and as numbers', async () => {
   const confidence_distribution = [
     { lo: 0, hi: 0.5, recorded_n: 0, candidate_n: 2 },

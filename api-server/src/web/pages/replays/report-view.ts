@@ -2,6 +2,7 @@ import type { ReplayReport } from '../../../service/views/replay.ts';
 import { known, numberFact } from '../compare/facts.ts';
 import { type Budget, createBudget } from '../diff/budget.ts';
 import { ago, exactTime } from '../format.ts';
+import { gradedPair } from './graded-pair.ts';
 import { headOf } from './head.ts';
 import { paths } from '../paths.ts';
 import { portionOf } from '../portion.ts';
@@ -97,9 +98,19 @@ function factsOf(report: ReplayReport, now: number) {
   ];
 }
 
+function accuracyFacts(report: ReplayReport) {
+  const { rows, recorded_accuracy: all, combined_accuracy: combined } = report;
+  const { n, recorded, candidate } = gradedPair(rows);
+  if (n === 0 || n === rows.length) return [numberFact('Accuracy', [all, combined], SHARE)];
+  return [
+    numberFact(`Accuracy of the ${n} graded`, [recorded, candidate], SHARE),
+    numberFact('Accuracy of all recorded', [all, null], SHARE),
+  ];
+}
+
 const comparedFacts = (report: ReplayReport, currency: string) =>
   known([
-    numberFact('Accuracy', [report.recorded_accuracy, report.combined_accuracy], SHARE),
+    ...accuracyFacts(report),
     ...(report.judge === null
       ? []
       : [
