@@ -22,6 +22,10 @@ export interface Decided extends Pick<Choice, 'coveredBy'> {
   context: TriggerContext;
 }
 
+/** Why a delivery starts no run. */
+export const covers = (runId: string | null, source: string): string =>
+  `run ${runId} covers this ${source === 'alert_router' ? 'alert' : 'delivery'}`;
+
 type CoverageDeps<Tx> = Pick<IntakeDeps<Tx>, 'dedup' | 'findDuplicate' | 'findCovering'>;
 
 function windowOf({ dedup }: Pick<IntakeDeps<never>, 'dedup'>, { config }: LoadedPipeline, now: number): DedupWindow {

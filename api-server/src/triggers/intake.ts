@@ -1,7 +1,7 @@
 import { fitTogether } from '../runs/state/field-sizes.ts';
 import type { ConcurrencyGroup } from '../runs/state/concurrency-group.ts';
 import { newRunRow, rawOnce, type RunRequest } from '../runs/state/new-run.ts';
-import { chooseAlone, chooseUncovered, type Choice, type Decided } from './coverage.ts';
+import { chooseAlone, chooseUncovered, type Choice, covers, type Decided } from './coverage.ts';
 import type { IntakeDeps, IntakeRequest } from './intake-deps.ts';
 import { createLimits } from './limits.ts';
 import { isStarted, type Verdict } from './model.ts';
@@ -241,7 +241,7 @@ function verdictOf(deps: Concluding, { plans, rooms, elsewhere }: Admission, pla
   if (room === 'over_limit') return refusedByLimit(deps, plan);
   const { duplicate } = plan;
   if (duplicate) {
-    const reason = `run ${duplicate.id} covers this alert and is ${duplicate.status}`;
+    const reason = `${covers(duplicate.id, source)} and is ${duplicate.status}`;
     return { status: 'deduplicated', runId: duplicate.id, ...named, reason };
   }
   return room === 'queued'

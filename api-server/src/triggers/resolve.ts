@@ -20,8 +20,9 @@ interface Asking {
   turns: PatternTurns;
 }
 
-const NO_MATCH =
-  'no pipeline matches this delivery; closest, in the answer to the same request with dry_run=true, lists the rules that did not hold';
+/** Where an answer that has no `closest` points to; a dry run has it. */
+export const WHERE_CLOSEST = ', in the answer to the same request with dry_run=true,';
+const NO_MATCH = `no pipeline matches this delivery; closest${WHERE_CLOSEST} lists the rules that did not hold`;
 
 const notAdmitted = (pipeline: string): string =>
   `pipeline "${pipeline}" does not get this alert: tenancy.namespaces does not admit it`;

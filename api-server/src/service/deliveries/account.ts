@@ -1,5 +1,5 @@
 import type { TriggerContext } from '../../runs/state/model.ts';
-import type { Decided } from '../../triggers/coverage.ts';
+import { covers, type Decided } from '../../triggers/coverage.ts';
 import type { AlertFate, AlertNote, ClosestPipeline, DeliveryRecord } from '../../triggers/delivery-record.ts';
 import type { Delivery, Verdict } from '../../triggers/model.ts';
 import type { Parsed } from '../../triggers/sources/source.ts';
@@ -146,13 +146,13 @@ export function fateOf(verdict: Verdict, { isIts, earlier, started }: Place): Om
     if (isIts) return { fate: 'run', runId, reason: null };
     return earlier === null
       ? { fate: 'merged', runId, reason: null }
-      : { fate: 'suppressed', runId: earlier, reason: `run ${earlier} covers this alert` };
+      : { fate: 'suppressed', runId: earlier, reason: covers(earlier, verdict.source) };
   }
   if (verdict.status === 'deduplicated') {
     const runId = earlier ?? verdict.runId;
     return started.has(runId)
       ? { fate: 'merged', runId, reason: null }
-      : { fate: 'suppressed', runId, reason: `run ${runId} covers this alert` };
+      : { fate: 'suppressed', runId, reason: covers(runId, verdict.source) };
   }
   return { fate: verdict.status === 'no_pipeline' ? 'no_pipeline' : 'refused', runId: null, reason: reasonOf(verdict) };
 }

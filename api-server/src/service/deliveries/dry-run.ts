@@ -5,6 +5,7 @@ import type { Choice } from '../../triggers/coverage.ts';
 import type { FirstPrompt } from '../../triggers/first-prompt.ts';
 import type { IntakeRequest } from '../../triggers/intake-deps.ts';
 import type { Delivery, Preview } from '../../triggers/model.ts';
+import { WHERE_CLOSEST } from '../../triggers/resolve.ts';
 import type { Decision } from './decision.ts';
 
 type Room = 'accepted' | 'queued' | 'at_capacity';
@@ -58,7 +59,8 @@ async function outlook(
 ): Promise<Pick<Preview, 'would' | 'reason'>> {
   if (!decision.go) {
     const { verdict } = decision;
-    return { would: verdict.status, reason: verdict.status === 'no_pipeline' ? verdict.message : verdict.reason };
+    const reason = verdict.status === 'no_pipeline' ? verdict.message.replace(WHERE_CLOSEST, '') : verdict.reason;
+    return { would: verdict.status, reason };
   }
   return { would: duplicate ? 'deduplicated' : await deps.roomFor(request ?? decision.request), reason: null };
 }

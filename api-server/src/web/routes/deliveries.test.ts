@@ -181,6 +181,19 @@ test('where nothing matches, the closest pipelines say which rule failed; so doe
   expect(first).toEqual({ pipeline: 'picky', failed_rule: 'severity', expected: { in: ['page'] }, actual: 'warning' });
   const dry = await send(inLab('lab'), { query: 'source=alert_router&dry_run=true' });
   expect(dry.json().closest[0]).toEqual(first);
+  expect(dry.json().reason).toBe('no pipeline matches this delivery; closest lists the rules that did not hold');
+});
+
+test.each([
+  ['alert', 'alert_router', groupOf(alert('checkout'))],
+  ['delivery', 'generic', { pipeline: 'shop', idempotency_key: 'once' }],
+])('a repeat is told that a run covers this %s', async (what, source, body) => {
+  const query = `source=${source}`;
+  const first = await send(body, { query });
+  const { run_id: id } = first.json();
+  const reason = expect.stringContaining(`run ${id} covers this ${what}`);
+  expect((await send(body, { query })).json()).toMatchObject({ status: 'deduplicated', reason });
+  expect(await newest()).toMatchObject({ outcome: 'deduplicated', detail: reason });
 });
 
 test('the list is filtered and paged', async () => {

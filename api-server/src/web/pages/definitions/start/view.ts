@@ -17,7 +17,7 @@ const LOOKS: Record<Preview['would'], StatusLook & { says: string }> = {
     icon: 'half',
     tone: 'quiet',
     word: 'Deduplicated',
-    says: 'No run would start: another run covers this alert.',
+    says: 'No run would start: another run has this already.',
   },
   suspended: { icon: 'stopped', tone: 'wait', word: 'Suspended', says: 'No run would start.' },
   skipped_testing: { icon: 'skipped', tone: 'quiet', word: 'Testing only', says: 'No run would start.' },
