@@ -34,6 +34,16 @@ const world = { definitions: { pipelines: [CHECKOUT] }, readiness: readinessRepo
 const PIPELINE = '/ui/replays/range?pipeline=checkout';
 const FORM = { _csrf: VIEWER.csrf, key: 'k', pipeline: 'checkout', from_step: 'triage', to_step: 'plan', k: '20' };
 
+test('what a replay is of is said beside each choice', async () => {
+  const { get } = await pagesWith({ ...world });
+  const { body } = await get('/ui/replays');
+  const choices = [...body.matchAll(/<label class="replay-of">(\w+)\s+<span class="select"><select name="(\w+)">/g)];
+  expect(choices.map(([, label, name]) => [label, name])).toEqual([
+    ['Step', 'step'],
+    ['Pipeline', 'pipeline'],
+  ]);
+});
+
 test('a pipeline and the list of replays lead to the form of a range', async () => {
   const { get } = await pagesWith(world);
   expect((await get('/ui/pipelines/checkout')).body).toContain('href="/ui/replays/range?pipeline&#x3D;checkout"');
