@@ -5,6 +5,7 @@ import { CUT } from '../db/bodies/packed-body.ts';
 import type { Tables } from '../db/schema.ts';
 import { withTexts } from '../tables/bodies/run-bodies.ts';
 import { LABEL_SOURCE, type LabelSource, OUTCOME } from '../tables/labels/outcome.ts';
+import { RUN_SUMMARY } from '../tables/replay/run-summary.ts';
 import { OWN_USE, type OwnUseRow, ownUse, PARTS } from './own-use.ts';
 
 /** The candidates of a batch, with the marks of people. */
@@ -35,9 +36,6 @@ export const MOST_OUTPUT_BYTES = 16 * 1024;
 export const cutColumn = (column: 'step_executions.output' | 'step_executions.summary') =>
   sql<string | null>`case when octet_length(${sql.ref(column)}) > ${sql.lit(MOST_OUTPUT_BYTES)}
     then substr(${sql.ref(column)}, 1, ${sql.lit(MOST_OUTPUT_BYTES)}) || ${sql.lit(CUT)} else ${sql.ref(column)} end`;
-
-/** A long summary is cut where it is read, so that no report grows with what senders wrote. */
-export const RUN_SUMMARY = sql<string | null>`substr(runs.summary, 1, 300)`;
 
 /** What these rows hold in the report, in bytes; a packed answer counts as one that is cut. */
 const HELD = sql<

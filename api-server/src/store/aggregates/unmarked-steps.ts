@@ -5,7 +5,8 @@ import { isNoReplay } from '../db/rows/executions.ts';
 import type { Tables } from '../db/schema.ts';
 import { CUT } from '../db/bodies/packed-body.ts';
 import { withTexts } from '../tables/bodies/run-bodies.ts';
-import { cutColumn, MOST_OUTPUT_BYTES, outputOf, RUN_SUMMARY } from './replay-rows.ts';
+import { cutColumn, MOST_OUTPUT_BYTES, outputOf } from './replay-rows.ts';
+import { RUN_SUMMARY } from '../tables/replay/run-summary.ts';
 
 export interface UnmarkedFilter {
   pipeline?: string;

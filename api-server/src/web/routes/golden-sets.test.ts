@@ -62,6 +62,7 @@ test('a set begins empty, and a pinned step is a member with its label', async (
         prompt_hash: 'p1',
         agent_version: 'v1',
         pipeline_name: 'checkout',
+        run_summary: 'Checkout is slow',
         summary: 'Database pool is exhausted',
         available: true,
         current_outcome: 'partial',

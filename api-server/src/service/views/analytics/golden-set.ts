@@ -32,6 +32,7 @@ const MEMBER = {
   prompt_hash: '0c5d1e2f3a4b',
   agent_version: '9f8e7d6c5b4a',
   pipeline_name: 'checkout-errors',
+  run_summary: 'Checkout answers 5xx',
   summary: 'The connection pool is exhausted.',
   available: true,
   current_outcome: 'correct' as const,
@@ -77,6 +78,8 @@ export const GoldenMemberLine = component(
     agent_version: NullableText,
     /** Null where the execution is not stored here. */
     pipeline_name: NullableText,
+    /** What the alert of the recorded run said, 300 characters at most. */
+    run_summary: NullableText,
     summary: NullableText,
     /** Whether the execution is stored here, so that it can be replayed. */
     available: z.boolean(),
@@ -128,6 +131,7 @@ export const goldenMemberView = ({ source, ...member }: SeenMember): GoldenMembe
   viewOf(GoldenMemberLine, member, {
     label: LABEL_OF[member.outcome],
     pipeline_name: source?.pipelineName ?? null,
+    run_summary: source?.runSummary ?? null,
     summary: source?.summary ?? null,
     available: source !== null,
     current_outcome: source?.outcome ?? null,

@@ -3,6 +3,7 @@ import { camelCase, snakeCase } from '../../../runs/state/key-case.ts';
 import type { ExecutorName, Outcome, StepStatus } from '../../../runs/state/model.ts';
 import { LABEL_SOURCE, type LabelSource, OUTCOME } from '../labels/outcome.ts';
 import type { Tx } from '../../db/database.ts';
+import { RUN_SUMMARY } from './run-summary.ts';
 import { isWhole } from '../retention/remove-large.ts';
 import type { GoldenMemberRow, Tables } from '../../db/schema.ts';
 
@@ -27,7 +28,7 @@ export interface GoldenMember {
 
 /** A member beside what is stored of its execution now; null where the row is gone. */
 export interface SeenMember extends GoldenMember {
-  source: RecordedStep | null;
+  source: (RecordedStep & { runSummary: string | null }) | null;
 }
 
 /** A stored execution with its label of the moment. */
@@ -80,7 +81,10 @@ export async function goldenMembers(db: Kysely<Tables>, setId: string): Promise<
 export async function seenMembers(db: Kysely<Tables>, setId: string): Promise<SeenMember[]> {
   const members = await goldenMembers(db, setId);
   const ids = members.map(({ stepId }) => stepId);
-  const found = ids.length === 0 ? [] : await recorded(db).where('step_executions.id', 'in', ids).execute();
+  const withRuns = recorded(db)
+    .leftJoin('runs', 'runs.id', 'step_executions.run_id')
+    .select(RUN_SUMMARY.as('run_summary'));
+  const found = ids.length === 0 ? [] : await withRuns.where('step_executions.id', 'in', ids).execute();
   const byId = new Map(found.map((row) => [row.id, camelCase(row)]));
   return members.map((member) => ({ ...member, source: byId.get(member.stepId) ?? null }));
 }

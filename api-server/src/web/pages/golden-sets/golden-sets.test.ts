@@ -258,6 +258,24 @@ test('figures stand beside the baseline of the same members, on the report and o
   expect(set).not.toContain('class="golden-baseline"');
 });
 
+test('members with one conclusion differ by their alert and run, and the entry to add names the agent of the step', async () => {
+  const members = ['Checkout is slow', null].map((run_summary, at) =>
+    goldenMember({ id: `m${at}`, run_id: `7d1f0c9e-52c2-4b7e-9a51-3f8a0c6e1b2${at}`, run_summary }),
+  );
+  const step = { name: 'triage', executor: 'external', agent: 'sre' };
+  const parallel = { name: 'look', parallel: { steps: [step, { ...step, name: 'other', agent: 'x' }] } };
+  const config = { name: 'p', steps: [{ ...step, executor: 'gateway' }, parallel] };
+  const pipelines = [{ name: 'p', file: 'p.yaml', text: '', hash: 'h', config }];
+  const { get } = await pagesWith({ goldenSets: [goldenSet({ rows: members })], definitions: { pipelines } });
+  const { body } = await get(`/ui/golden-sets/${SET_ID}`);
+  expect(body).toContain('Checkout is slow · checkout-errors · triage · run …0c6e1b20');
+  expect(body).toContain('<span class="note">checkout-errors · triage · run …0c6e1b21');
+  expect(body).toContain('[&quot;external:sre&quot;, &quot;gateway:sre&quot;, &quot;gateway:replay-judge&quot;]');
+  expect((await (await pagesWith({ goldenSets: [goldenSet()] })).get(`/ui/golden-sets/${SET_ID}`)).body).toContain(
+    'gateway:AGENT',
+  );
+});
+
 test('an import replaces labels only where the box is ticked', async () => {
   const { get, post, deps } = await pagesWith({ goldenSets: [] });
   expect((await get('/ui/golden-sets')).body).toContain('Labels of the file replace those of the set');

@@ -21,8 +21,8 @@ export function regressionLook({ status, alert }: Pick<RegressionLine, 'status' 
 /** Replays that are listed before a click. */
 const NEWEST = 7;
 
-const EXAMPLE = (name: string) => `replay:
-  safe_agents: ["gateway:AGENT", "gateway:replay-judge"]
+const EXAMPLE = (name: string, agents: readonly string[]) => `replay:
+  safe_agents: ${JSON.stringify([...(agents.length > 0 ? agents : ['gateway:AGENT']), 'gateway:replay-judge']).replaceAll('","', '", "')}
   judge: {}
   regression:
     - golden_set: ${name}
@@ -30,10 +30,10 @@ const EXAMPLE = (name: string) => `replay:
       notify: {channel: slack, config: {channel: "#quality"}}`;
 
 /** The replays of a set by the clock: its schedule, a chart, and a line each. */
-export function historyView(name: string, { schedule, regressions }: RegressionList) {
+export function historyView(name: string, { schedule, regressions }: RegressionList, agents: readonly string[]) {
   return {
     schedule: schedule && scheduleView(schedule),
-    example: schedule === null ? EXAMPLE(name) : '',
+    example: schedule === null ? EXAMPLE(name, agents) : '',
     chart: regressions.length > 1 ? chartView(regressions.toReversed()) : null,
     rows: regressions.slice(0, NEWEST).map(replayRow),
     older: regressions.slice(NEWEST).map(replayRow),

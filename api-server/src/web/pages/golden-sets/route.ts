@@ -7,7 +7,7 @@ import { mayOperate, type PageContext, sendPage, sendProblem } from '../page.ts'
 import { paths } from '../paths.ts';
 import { pageIn } from '../portion.ts';
 import { problemOf } from '../problems.ts';
-import { agentStepNames } from './agent-steps.ts';
+import { agentsOf, agentStepNames } from './agent-steps.ts';
 import { registerPin } from './pin-route.ts';
 import { reportView } from './report.ts';
 import { goldenSetPage } from './set-view.ts';
@@ -35,6 +35,7 @@ export function registerGoldenSets(app: FastifyInstance, context: PageContext): 
     const model = goldenSetPage(set, replays, {
       operator: mayOperate(deps.auth.viewer(request)),
       page: pageIn(request.query),
+      agents: agentsOf(deps.definitions.snapshot(), set.step_name),
     });
     return sendPage(context, request, reply, { title: set.name, nav: 'golden-sets', template: 'golden-set', model });
   });

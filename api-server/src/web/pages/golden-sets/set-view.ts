@@ -19,10 +19,12 @@ const MEMBERS_A_PAGE = 50;
 interface Reader {
   operator: boolean;
   page: number;
+  /** Who answers the step now, as `replay.safe_agents` names it. */
+  agents: readonly string[];
 }
 
 /** One set with its members, in the order in which they were pinned. */
-export function goldenSetPage(set: GoldenSetDetail, replays: RegressionList, { operator, page }: Reader) {
+export function goldenSetPage(set: GoldenSetDetail, replays: RegressionList, { operator, page, agents }: Reader) {
   const goTo = (number: number) => paths.goldenSet(set.id, { page: number });
   const { rows, pager } = portionOf(set.rows, { page, size: MEMBERS_A_PAGE, goTo });
   const archived = set.archived_at !== null;
@@ -48,7 +50,7 @@ export function goldenSetPage(set: GoldenSetDetail, replays: RegressionList, { o
     ],
     step: set.step_name,
     notice: noticeOf(diverged, gone),
-    history: set.members > 0 || replays.regressions.length > 0 ? historyView(set.name, replays) : null,
+    history: set.members > 0 || replays.regressions.length > 0 ? historyView(set.name, replays, agents) : null,
     rows: rows.map((row) => memberRow(set, row, operator && !archived)),
     pager,
   };
@@ -70,7 +72,7 @@ function memberRow(set: GoldenSetDetail, row: GoldenMemberLine, changeable: bool
     look: OUTCOME_LOOKS[row.outcome],
     title: row.summary ?? (row.available ? 'No summary' : 'This execution is not stored here'),
     href: row.available ? paths.run(row.run_id, { step: row.step_name }) : null,
-    where: [row.pipeline_name, row.step_name, `run …${row.run_id.slice(-8)}`]
+    where: [row.run_summary, row.pipeline_name, row.step_name, `run …${row.run_id.slice(-8)}`]
       .filter((part) => part !== null)
       .join(' · '),
     source: SOURCES[row.label_source],
