@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MAX_FRAME_BYTES } from '@signalbox/crds';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { WebSocketServer, type WebSocket } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import { agentBackend, MAX_QUESTIONS } from './agent-backend.ts';
 import { WebSocketRpc } from './rpc-client.ts';
 
@@ -311,13 +311,22 @@ test('a call that is no frame fails alone, before and after there is a connectio
   expect(await waits).toMatchObject({ type: 'unavailable' });
 });
 
-test('a question of a call that another process takes over is left open', async () => {
+test('questions of a call that another process takes over are left open, and the connection ends so that it is asked them', async () => {
+  const stop = new AbortController();
+  const ask = (socket: WebSocket, id: string) => say(socket, { id, method: 'tool.request_approval', params: {} });
   answer = ({ id }, socket) => {
-    if (received.length === 1) say(socket, { id: 's1', method: 'tool.request_approval', params: {} });
-    setImmediate(() => say(socket, { id, result: 'fine' }));
+    if (stop.signal.aborted) return say(socket, { id, result: 'fine' });
+    ask(socket, 's1');
   };
-  await call({ onRequest: () => Promise.reject(new Error('the service stops')), outlives: () => true });
-  await call();
+  const onRequest = () =>
+    new Promise((_resolve, reject) => {
+      stop.signal.addEventListener('abort', () => reject(stop.signal.reason));
+      stop.abort();
+      ask(received[0]!.socket, 's2');
+    });
+  expect(await call({ signal: stop.signal, onRequest, outlives: () => true })).toMatchObject({ type: 'cancelled' });
+  await expect.poll(() => received[0]?.socket.readyState).toBe(WebSocket.CLOSED);
+  expect(await call()).toMatchObject({ result: 'fine' });
   expect(received.map(({ frame }) => frame.method)).toEqual(['m', 'm']);
 });
 

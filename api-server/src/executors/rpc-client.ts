@@ -182,36 +182,32 @@ export class WebSocketRpc implements RpcClient {
   /** Lets the call answer that the request is about; where there is none, no approval is possible and the tool is denied. */
   async #requested(id: string | number, method: string, params: unknown): Promise<void> {
     const socket = this.#socket;
-    const answer = await this.#answerTo(method, params);
+    let answering: Promise<unknown> | null = null;
+    for (const { call } of this.#open.values()) answering ??= call.onRequest?.(method, params) ?? null;
+    const answer = answering
+      ? await answering.then((result) => ({ result }), refusal)
+      : method === 'tool.request_approval'
+        ? { result: { approved: false, comment: 'approvals are not possible here' } }
+        : { error: { code: -32601, message: `unknown method ${method}` } };
     // The number means nothing on another connection, where the backend asks again.
-    if (answer === null || this.#socket !== socket) return;
+    if (this.#socket !== socket) return;
     const frame = answerOf(id, answer);
     socket?.answer(fitsFrame(frame) ? frame : answerOf(id, refusal()));
-  }
-
-  /** Null where another caller takes the call over: the backend asks that one again. */
-  async #answerTo(method: string, params: unknown): Promise<object | null> {
-    for (const { call } of this.#open.values()) {
-      const answering = call.onRequest?.(method, params);
-      if (answering)
-        return answering.then(
-          (result) => ({ result }),
-          () => (call.outlives?.() ? null : refusal()),
-        );
-    }
-    return method === 'tool.request_approval'
-      ? { result: { approved: false, comment: 'approvals are not possible here' } }
-      : { error: { code: -32601, message: `unknown method ${method}` } };
   }
 
   #abort(id: number): void {
     const open = this.#open.get(id);
     if (!open) return;
     const { cancel } = open.call;
+    const stopped: Failure = { ok: false, type: 'cancelled', message: 'stopped', retryable: false };
+    if (open.call.outlives?.()) {
+      open.settle(stopped);
+      // Nothing that it has asked here is answered any more: it asks whoever takes the call over.
+      return this.#socket?.close();
+    }
     // A call that timed out before there was a connection names the connection as the cause.
     if (!this.#outbox) return open.settle(this.#unreached());
-    const stopped: Failure = { ok: false, type: 'cancelled', message: 'stopped', retryable: false };
-    if (!cancel || open.call.outlives?.()) return open.settle(stopped);
+    if (!cancel) return open.settle(stopped);
     const frame = frameOf(this.#nextId++, cancel);
     if (fitsFrame(frame)) this.#socket?.send(frame);
     setTimeout(() => open.settle(stopped), CANCEL_PATIENCE_MS);
