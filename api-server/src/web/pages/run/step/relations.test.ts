@@ -27,10 +27,10 @@ test('each step is looked at once, however many sub-runs its run has', () => {
   expect(looks).toBe(300);
 });
 
-test('of many sub-runs those that did not complete are shown', () => {
+test('of many sub-runs those that did not go well are shown', () => {
   const completed = Array.from({ length: 150 }, (_, at) => runLine({ id: `r${at}`, status: 'completed' }));
-  const late = [runLine({ id: 'failed', status: 'failed' }), runLine({ id: 'open', status: 'running' })];
+  const late = [runLine({ id: 'warned', warning_count: 1 }), runLine({ id: 'open', status: 'running' })];
   const rows = childRows(runDetail({ children: [...completed, ...late] }), 0);
-  expect(rows.map(({ href }) => href.split('/').at(-1)).slice(-3)).toEqual(['r97', 'failed', 'open']);
+  expect(rows.map(({ href }) => href.split('/').at(-1)).slice(-3)).toEqual(['r97', 'warned', 'open']);
   expect(rows).toHaveLength(100);
 });

@@ -6,8 +6,10 @@ import { isActive, statusLook } from '../../status.ts';
 import type { ApprovalLine } from '../../../../service/views/approval.ts';
 import type { ShownRun, ShownStep } from './shown-step.ts';
 
-/** Sub-runs on one page; those that did not complete come before the others. */
+/** Sub-runs on one page; those that did not go well come before the others. */
 const MOST_CHILDREN = 100;
+const wentWell = ({ status, warning_count }: ShownRun['children'][number]) =>
+  status === 'completed' && warning_count === 0;
 
 /** The run that a `pipeline` step started. */
 export function subRunOf(run: ShownRun, step: ShownStep) {
@@ -39,7 +41,7 @@ function startersOf({ steps, children }: ShownRun): Map<string, string> {
 /** The runs that steps of this run started, as many as a page shows. */
 export function childRows(run: ShownRun, now: number) {
   const starters = startersOf(run);
-  const shown = listed(run.children, MOST_CHILDREN, ({ status }) => (status === 'completed' ? 1 : 0));
+  const shown = listed(run.children, MOST_CHILDREN, (child) => Number(wentWell(child)));
   return shown.map((child) => ({
     href: paths.run(child.id),
     pipeline: child.pipeline_name,
