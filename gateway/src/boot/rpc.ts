@@ -4,6 +4,7 @@ import { keylessModels } from '../agents/validate.ts';
 import { createMethods } from '../rpc/methods.ts';
 import { createRequestRoom } from '../rpc/request-room.ts';
 import { RpcServer } from '../rpc/rpc-server.ts';
+import type { Submitted } from '../runs/submitted.ts';
 import type { Stages, OpenedAgents } from './stages.ts';
 
 /** Of calls whose runs go on. A byte may be a character, which takes two in the heap. */
@@ -11,15 +12,16 @@ const CALL_BYTES = getHeapStatistics().heap_size_limit / 8;
 
 /** `/rpc`, not attached to a port yet. */
 export function openRpc({ config, version, agents, runs, metrics, access }: Omit<Stages, 'reload'>): RpcServer {
+  const counted = <Answer extends Submitted | null>(submitted: Answer): Answer => {
+    if (submitted?.ok === false) metrics.runRefused(submitted.type);
+    return submitted;
+  };
   const methods = createMethods({
     version,
     listAgents: () => listAgents(agents),
     takeRoom: createRequestRoom(CALL_BYTES),
-    submit: async (params, watcher) => {
-      const submitted = await runs.submit(params, watcher);
-      if (!submitted.ok) metrics.runRefused(submitted.type);
-      return submitted;
-    },
+    join: (params, watcher) => counted(runs.join(params, watcher)),
+    submit: async (params, watcher) => counted(await runs.submit(params, watcher)),
     find: (reference, watcher) => runs.find(reference, watcher),
     cancel: (run, message) => runs.cancel(run, message),
   });

@@ -20,6 +20,8 @@ export interface MethodDeps {
   listAgents: () => AgentsList['agents'];
   /** For what a call holds until its run ends. One that joins a run holds nothing, nor does another request. */
   takeRoom?: TakeRoom;
+  /** Answers a call that has the key of a run at once; null where it has none. */
+  join: (params: AgentRunParams, watcher: RunWatcher) => Submitted | null;
   submit: (params: AgentRunParams, watcher: RunWatcher) => Submitted | Promise<Submitted>;
   find: (reference: AgentAttachParams, watcher: RunWatcher) => Run | undefined;
   cancel: (run: Run, message: string) => boolean;
@@ -58,9 +60,9 @@ export function createMethods(deps: MethodDeps): CallMethod {
   methods.set(
     'agent.run',
     checked(AgentRunParams, (params, watcher, bytes) => {
-      const { idempotency_key } = params;
-      const joins = idempotency_key !== undefined && deps.find({ idempotency_key }, watcher) !== undefined;
-      if (joins || !deps.takeRoom) return submitted(params, watcher);
+      const joined = deps.join(params, watcher);
+      if (joined) return answerOf(joined);
+      if (!deps.takeRoom) return submitted(params, watcher);
       const free = deps.takeRoom(params, watcher, bytes);
       return free ? freeing(submitted(params, watcher), free) : NO_ROOM;
     }),

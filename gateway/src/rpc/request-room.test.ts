@@ -24,11 +24,14 @@ function world() {
     version: '0',
     listAgents: () => [],
     takeRoom: createRequestRoom(800),
-    submit: (params, by) => {
+    join: (params, by) => {
       const known = find(params);
-      const run = known ?? new Run('r', params, by);
+      return known ? watched(known, by, true) : null;
+    },
+    submit: (params, by) => {
+      const run = new Run('r', params, by);
       runs.set(params.idempotency_key ?? '', run);
-      return watched(run, by, known !== undefined);
+      return watched(run, by, false);
     },
     find,
     cancel: () => true,

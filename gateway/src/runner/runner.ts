@@ -90,6 +90,7 @@ export async function startRunner({ settings, version, log }: RunnerOptions): Pr
   const methods = createMethods({
     version,
     listAgents: () => (latest ? [summaryOf(latest.record)] : []),
+    join: (params, watcher) => runs.join(params, watcher),
     submit: (params, watcher) => {
       current = byConnection.get(watcher) ?? null;
       return runs.submit(params, watcher);

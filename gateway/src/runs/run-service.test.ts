@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { createCompute } from '@signalbox/crds/process/compute';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import { carryOn } from '../observability/span.ts';
+import { createMethods } from '../rpc/methods.ts';
 import type { RunWatcher } from './run.ts';
 import { runAgent, type RunAgentDeps } from './run-agent.ts';
 import { RunService, type RunServiceDeps } from './run-service.ts';
@@ -125,6 +126,34 @@ test('a key means the same run while it goes on, and something new an hour after
   expect(await idOf()).toBe('run-1');
   now += 1;
   expect(await idOf()).toBe('run-2');
+});
+
+test('a call with the key of a run waits for no check of its schema, and for one only where it has room', async () => {
+  let now = 0;
+  const unchecked = { ...createCompute({ timeoutMs: 20_000 }), checkSchema: () => new Promise<never>(() => {}) };
+  const { runs } = service({ compute: unchecked, now: () => now });
+  let hasRoom = true;
+  const call = createMethods({
+    version: '0',
+    listAgents: () => [],
+    takeRoom: () => (hasRoom ? () => {} : null),
+    join: (params, watcher) => runs.join(params, watcher),
+    submit: (params, watcher) => runs.submit(params, watcher),
+    find: (reference, watcher) => runs.find(reference, watcher),
+    cancel: () => true,
+  });
+  const ask = (params: object) =>
+    call({ jsonrpc: '2.0', id: 1, method: 'agent.run', params: { agent: 'a', input: '', ...params } }, WATCHER, 1);
+  expect(await ask({ idempotency_key: 'k' })).toHaveProperty('later');
+  hasRoom = false;
+  const heavy = { output_schema: { uniqueItems: true } };
+  expect(await ask({ idempotency_key: 'k', ...heavy })).toMatchObject({ error: { data: { type: 'duplicate' } } });
+  expect(await ask({ idempotency_key: 'k' })).toMatchObject({ held: null });
+  const full = { error: { data: { type: 'at_capacity' } } };
+  expect(await ask({ idempotency_key: 'other', ...heavy })).toMatchObject(full);
+  await expect.poll(() => runs.active()).toBe(0);
+  now += 3_600_001;
+  expect(await ask({ idempotency_key: 'k', ...heavy })).toMatchObject(full);
 });
 
 test('a draining service takes nothing new and waits for what runs, at most as long as it is told', async () => {

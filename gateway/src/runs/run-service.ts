@@ -67,10 +67,7 @@ export class RunService {
     this.queue = new RunQueue(deps.limits);
     this.waiting = new WaitingRoom(deps.limits.maxQueuedRuns);
     this.keys = new IdempotencyKeys(deps.now);
-    this.finished = new FinishedRuns({
-      now: deps.now,
-      onForget: (run) => this.keys.forget(run.key, run),
-    });
+    this.finished = new FinishedRuns({ now: deps.now, onForget: (run) => this.keys.forget(run.key, run) });
   }
 
   active(): number {
@@ -87,31 +84,40 @@ export class RunService {
     return this.queue.waitingApprovals();
   }
 
-  /** Starts a run, or returns the one that has its idempotency key. */
+  /** The run that has the idempotency key of a call; null where there is none. */
+  join(params: AgentRunParams, watcher: RunWatcher): Submitted | null {
+    const key = keyOf(watcher, params.idempotency_key);
+    if (key === undefined || !this.keys.get(key)) return null;
+    const known = this.keys.find(key, parametersHash(params));
+    if (known.kind === 'other')
+      return { ok: false, type: 'duplicate', message: 'the idempotency key was used with other parameters' };
+    return known.kind === 'same' ? watched(known.run, watcher, true) : null;
+  }
+
+  /** Starts a run, or returns the one that has its idempotency key. It may wait meanwhile, with its parameters. */
   submit(params: AgentRunParams, watcher: RunWatcher): Submitted | Promise<Submitted> {
     const agent = this.deps.agent(params.agent);
     const schema = agent ? mergeSchemas(agent.config.output_schema, params.output_schema) : null;
     const contract = this.contracts.get(schema, params.agent);
-    const start = (known: ContractResult) => this.start({ params, watcher, agent, contract: known });
+    const start = (known: ContractResult) => this.start(params, watcher, agent, known);
     return contract instanceof Promise ? contract.then(start) : start(contract);
   }
 
   /** Waits for nothing, so that two calls with one key start one run and a cancellation right behind a call finds it. */
-  private start({ params, watcher, agent, contract }: Starting): Submitted {
-    const key = keyOf(watcher, params.idempotency_key);
-    const hash = key === undefined ? null : parametersHash(params);
-    if (key !== undefined && hash !== null) {
-      const known = this.keys.find(key, hash);
-      if (known.kind === 'other')
-        return { ok: false, type: 'duplicate', message: 'the idempotency key was used with other parameters' };
-      if (known.kind === 'same') return watched(known.run, watcher, true);
-    }
+  private start(
+    params: AgentRunParams,
+    watcher: RunWatcher,
+    agent: AgentRecord | undefined,
+    contract: ContractResult,
+  ): Submitted {
+    const known = this.join(params, watcher);
+    if (known) return known;
     const prepared = this.prepare(params, agent, contract);
     if (!prepared.ok) return prepared;
     const run = new Run(this.deps.newId(params), params, watcher);
     const ticket = this.enter(run, prepared.agent);
     if (!ticket) return atCapacity('all run slots are in use and the queue is full');
-    if (key !== undefined && hash !== null) this.keys.remember(key, hash, run);
+    if (run.key !== undefined) this.keys.remember(run.key, parametersHash(params), run);
     this.live.set(run.id, run);
     void this.execute(run, prepared, ticket);
     return watched(run, watcher, false);
@@ -284,13 +290,6 @@ export class RunService {
     this.deps.onBug(error, run.id);
     return failure('internal', 'the run failed inside the gateway', true);
   }
-}
-
-interface Starting {
-  params: AgentRunParams;
-  watcher: RunWatcher;
-  agent: AgentRecord | undefined;
-  contract: ContractResult;
 }
 
 interface Prepared {
