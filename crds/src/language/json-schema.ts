@@ -13,8 +13,8 @@ export interface SchemaError {
 export type SchemaResult = { ok: true } | { ok: false; errors: SchemaError[] };
 export type CompiledJsonSchema = { ok: true; validate: (value: unknown) => SchemaResult } | { ok: false; msg: string };
 
-/** Whether a schema can be compiled. */
-export type SchemaVerdict = { ok: true } | { ok: false; msg: string };
+/** Whether a schema can be compiled. `passing`: another try may succeed. */
+export type SchemaVerdict = { ok: true } | { ok: false; msg: string; passing?: true };
 
 const MAX_ERRORS = 20;
 

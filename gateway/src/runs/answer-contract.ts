@@ -10,7 +10,9 @@ export interface AnswerContract {
   instruction: string;
   validate: (value: unknown, owner: Owner) => Promise<SchemaResult | ComputeLimit>;
 }
-export type ContractResult = { ok: true; contract: AnswerContract | null } | { ok: false; message: string };
+export type ContractResult =
+  | { ok: true; contract: AnswerContract | null }
+  | { ok: false; message: string; passing: boolean };
 
 /** Merges the schema of a call into the agent's: keys of the call take precedence. */
 export function mergeSchemas(agents: JsonObject | undefined, calls: JsonObject | undefined): JsonObject | null {
@@ -40,18 +42,18 @@ export class AnswerContracts {
   }
 
   /** At once where the schema is small or known. */
-  get(schema: JsonObject | null, agent: string): ContractResult | Promise<ContractResult> {
+  get(schema: JsonObject | null, share: string): ContractResult | Promise<ContractResult> {
     if (schema === null) return { ok: true, contract: null };
     const text = JSON.stringify(schema);
     const found = this.known.get(text);
     if (found) return this.keep(text, found);
-    const checked = this.compute.checkSchema(schema, agent);
+    const checked = this.compute.checkSchema(schema, share);
     const keep = (verdict: SchemaVerdict) => this.keep(text, this.contractOf(schema, text, verdict));
     return checked instanceof Promise ? checked.then(keep) : keep(checked);
   }
 
   private keep(text: string, found: ContractResult): ContractResult {
-    if (text.length > MAX_KEPT_CHARS) return found;
+    if (text.length > MAX_KEPT_CHARS || (!found.ok && found.passing)) return found;
     this.known.delete(text);
     this.known.set(text, found);
     if (this.known.size > MAX_CONTRACTS) this.known.delete(this.known.keys().next().value as string);
@@ -59,7 +61,7 @@ export class AnswerContracts {
   }
 
   private contractOf(schema: JsonObject, text: string, verdict: SchemaVerdict): ContractResult {
-    if (!verdict.ok) return { ok: false, message: verdict.msg };
+    if (!verdict.ok) return { ok: false, message: verdict.msg, passing: verdict.passing === true };
     const instruction = `\n\nYour final answer must be one JSON object and nothing else, valid against this JSON Schema:\n${text}`;
     const validate: AnswerContract['validate'] = (value, owner) => this.compute.validate(schema, value, owner);
     return { ok: true, contract: { schema, instruction, validate } };

@@ -28,6 +28,8 @@ export interface RunAgentDeps {
 /** One run, with everything that is decided before it starts. */
 export interface RunJob {
   runId: string;
+  /** With whose runs its checks take turns. */
+  share: string;
   agent: AgentRecord;
   input: string;
   /** Model strings in the order in which they are tried; the one that answers becomes the first. */
@@ -200,12 +202,14 @@ class AgentRun {
   private async answer(generated: Answered): Promise<RunOutcome | null> {
     const { reply } = generated;
     const text = reply.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-    const { contract, runId, agent } = this.job;
+    const { contract, runId, share } = this.job;
     if (!contract) return this.complete(text, reply.finish, null);
     const output = extractJson(text);
-    const checked = isObject(output) ? await contract.validate(output, { run: runId, share: agent.name }) : NO_OBJECT;
-    if ('reason' in checked)
-      return this.fail('output_invalid', `the answer cannot be checked against its schema: ${checked.msg}`, false);
+    const checked = isObject(output) ? await contract.validate(output, { run: runId, share }) : NO_OBJECT;
+    if ('reason' in checked) {
+      const message = `the answer cannot be checked against its schema: ${checked.msg}`;
+      return checked.passing ? this.fail('internal', message, true) : this.fail('output_invalid', message, false);
+    }
     const problem = checked.ok ? null : describe(checked.errors);
     const errors = problem && reply.finish === 'length' ? `${problem}, ${CUT_OFF}` : problem;
     if (errors === null) return this.complete(text, reply.finish, output as Record<string, unknown>);

@@ -1,7 +1,7 @@
 import type { AgentRunResult, RpcError } from '@signalbox/crds';
-import { Agent } from '@signalbox/crds';
-import { expect, test } from 'vitest';
-import { createCompute } from '@signalbox/crds/process/compute';
+import { Agent, passingLimit } from '@signalbox/crds';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Compute, createCompute } from '@signalbox/crds/process/compute';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import { carryOn } from '../observability/span.ts';
 import { createMethods } from '../rpc/methods.ts';
@@ -23,17 +23,21 @@ const WATCHER: RunWatcher = {
   requestApproval: () => Promise.reject(new Error('nobody there')),
 };
 
-const answerHi: RunAgentDeps['generate'] = () =>
-  Promise.resolve({
-    ok: true,
-    route: { provider: 'p', model: 'm' },
-    reply: {
-      content: [{ type: 'text', text: 'hi' }],
-      finish: 'stop',
-      usage: { input: null, output: null, cachedInput: null },
-      modelId: 'm',
-    },
-  });
+const answering =
+  (text: string): RunAgentDeps['generate'] =>
+  () =>
+    Promise.resolve({
+      ok: true,
+      route: { provider: 'p', model: 'm' },
+      reply: {
+        content: [{ type: 'text', text }],
+        finish: 'stop',
+        usage: { input: null, output: null, cachedInput: null },
+        modelId: 'm',
+      },
+    });
+
+const answerHi = answering('hi');
 
 const untilAborted: RunAgentDeps['generate'] = (_, { signal }) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
@@ -154,6 +158,41 @@ test('a call with the key of a run waits for no check of its schema, and for one
   await expect.poll(() => runs.active()).toBe(0);
   now += 3_600_001;
   expect(await ask({ idempotency_key: 'k', ...heavy })).toMatchObject(full);
+});
+
+const HEAVY = { type: 'object', uniqueItems: true };
+
+test('schemas of one caller, however many, keep no other caller of the agent from a check', async () => {
+  const compute = createCompute({ timeoutMs: 20_000, threads: 1, maxWaiting: 8 });
+  onTestFinished(() => compute.close());
+  const many = { maxConcurrentRuns: 10, maxQueuedRuns: 10, maxWaitingApprovals: 1 };
+  const { runs } = service({ compute, limits: many, generate: answering('{"a":1}') });
+  const program: RunWatcher = { ...WATCHER, approves: 'none', caller: { token: 'invoke', address: '' } };
+  const ask = async (description: string, watcher: RunWatcher) =>
+    runs.submit({ agent: 'a', input: '', output_schema: { ...HEAVY, description } }, watcher);
+  const theirs = ['1', '2', '3', '4', '5'].map((description) => ask(description, program));
+  const own = await ask('own', WATCHER);
+  expect(own.ok && (await own.run.finished)).toMatchObject({ ok: true });
+  const refused = { ok: false, type: 'at_capacity', message: expect.stringContaining('too many evaluations wait') };
+  expect((await Promise.all(theirs)).filter(({ ok }) => !ok)).toMatchObject([refused, refused]);
+  expect(await ask('5', program)).toMatchObject({ ok: true });
+});
+
+test('a run whose answer finds no place to be checked may be asked for again', async () => {
+  const shares: string[] = [];
+  const validate: Compute['validate'] = (_, __, { share }) => {
+    shares.push(share);
+    return Promise.resolve(passingLimit('too many evaluations wait for a thread'));
+  };
+  const compute = { ...createCompute({ timeoutMs: 20_000 }), validate };
+  const { runs } = service({ compute, generate: answering('{"a":1}') });
+  const submitted = await runs.submit(
+    { agent: 'a', input: '', output_schema: { type: 'object' }, metadata: { pipeline: 'p' } },
+    WATCHER,
+  );
+  const { json } = submitted.ok ? await submitted.run.finished : expect.unreachable();
+  expect(JSON.parse(json)).toMatchObject({ data: { type: 'internal', retryable: true } });
+  expect(shares).toEqual(['pipeline p']);
 });
 
 test('a draining service takes nothing new and waits for what runs, at most as long as it is told', async () => {

@@ -13,7 +13,8 @@ import { attributed, failure, RunAborted, type RunFailure, type RunOutcome, span
 import { type RunLimits, RunQueue, type Ticket } from './run-queue.ts';
 import { RunSlot } from './run-slot.ts';
 import { carryOn, type RunSpan, type StartSpan, traceContextOf } from '../observability/span.ts';
-import { atCapacity, type Submitted, watched } from './submitted.ts';
+import { shareOf } from './share.ts';
+import { atCapacity, refusedSchema, type Submitted, watched } from './submitted.ts';
 import type { ModelRoute } from '../models/route.ts';
 import { type AgentRuns, countByAgent } from './runs-by-agent.ts';
 import { offerTools, type ToolOffer } from './tool-offer.ts';
@@ -98,7 +99,7 @@ export class RunService {
   submit(params: AgentRunParams, watcher: RunWatcher): Submitted | Promise<Submitted> {
     const agent = this.deps.agent(params.agent);
     const schema = agent ? mergeSchemas(agent.config.output_schema, params.output_schema) : null;
-    const contract = this.contracts.get(schema, params.agent);
+    const contract = this.contracts.get(schema, shareOf(params, watcher).key);
     const start = (known: ContractResult) => this.start(params, watcher, agent, known);
     return contract instanceof Promise ? contract.then(start) : start(contract);
   }
@@ -183,8 +184,7 @@ export class RunService {
     if (!agent) return { ok: false, type: 'not_found', message: unknownAgent(params.agent, this.deps.agentNames()) };
     const problem = params.model === undefined ? null : this.deps.modelProblem(params.model);
     if (problem !== null) return { ok: false, type: 'invalid_params', message: `model: ${problem}` };
-    if (!contract.ok) return { ok: false, type: 'invalid_params', message: `output_schema: ${contract.message}` };
-    return { ok: true, agent, contract: contract.contract };
+    return contract.ok ? { ok: true, agent, contract: contract.contract } : refusedSchema(contract);
   }
 
   private async execute(run: Run, prepared: Prepared, ticket: Ticket): Promise<void> {
@@ -242,6 +242,7 @@ export class RunService {
     const { config } = agent;
     return {
       runId: run.id,
+      share: run.share.key,
       agent,
       contract,
       input: params.input,

@@ -12,6 +12,17 @@ export function atCapacity(message: string): Extract<Submitted, { ok: false }> {
   return { ok: false, type: 'at_capacity', message, retryAfterMs: RETRY_AFTER_MS };
 }
 
+export function refusedSchema({
+  message: why,
+  passing,
+}: {
+  message: string;
+  passing: boolean;
+}): ReturnType<typeof atCapacity> {
+  const message = `output_schema: ${why}`;
+  return passing ? atCapacity(message) : { ok: false, type: 'invalid_params', message };
+}
+
 /** From now on the watcher follows the run. */
 export function watched(run: Run, watcher: RunWatcher, joined: boolean): Submitted {
   const answer = run.watch(watcher);

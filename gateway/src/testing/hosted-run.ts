@@ -141,6 +141,7 @@ export async function outcomeOf(
   run.slot = slotOf?.(run) ?? null;
   const job: RunJob = {
     runId: 'run-1',
+    share: 'agent far',
     agent: { name: 'far', version: '1', config, agentYaml: '', soul: '', managedBy: null },
     input: '',
     models: ['m'],

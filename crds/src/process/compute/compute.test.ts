@@ -131,7 +131,8 @@ test('a full queue refuses the newest of the pipeline that waits most, and says 
   };
   // One is computed, four wait, one is over the bound of its pipeline; then three others find room for two.
   await Promise.all([...times(6, 'hostile'), ...times(1, 'a'), ...times(1, 'b'), ...times(1, 'c')].map(ask));
-  const why = 'compute_limit, too many evaluations wait for a thread, most of them of the same pipeline or agent';
+  const why =
+    'compute_limit, too many evaluations wait for a thread, most of them of the same pipeline, agent or caller';
   expect(refused).toEqual([`hostile-5: ${why}`, `hostile-4: ${why}`]);
 });
 

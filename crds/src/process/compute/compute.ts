@@ -60,7 +60,7 @@ export function createCompute(limits: PoolLimits): Compute {
 
   const judge = async (text: string, share: string): Promise<SchemaVerdict> => {
     const result = await pool.run({ kind: 'schema', schema: text }, { run: null, share });
-    if ('reason' in result) return { ok: false, msg: `JSON Schema cannot be compiled: ${result.msg}` };
+    if ('reason' in result) return { ...result, msg: `JSON Schema cannot be compiled: ${result.msg}` };
     if (verdicts.size >= MAX_VERDICTS) verdicts.delete(verdicts.keys().next().value as string);
     verdicts.set(text, result);
     return result;

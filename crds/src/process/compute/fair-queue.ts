@@ -2,7 +2,7 @@
 export interface Owner {
   /** Its run, which two tasks that ended their thread bar; null where there is none to bar. */
   run: string | null;
-  /** Who shares a turn: a pipeline in the api-server, an agent in the gateway. */
+  /** Who shares a turn: a pipeline in the api-server, in the gateway those whose runs share slots. */
   share: string;
   /** Whose turns it has a part of; absent for those of the group that the share belongs to now. */
   group?: string;

@@ -193,7 +193,7 @@ const processorMs = (worker: Worker): Promise<number> =>
   );
 
 const tooMany = () =>
-  passingLimit('too many evaluations wait for a thread, most of them of the same pipeline or agent');
+  passingLimit('too many evaluations wait for a thread, most of them of the same pipeline, agent or caller');
 const barred = () => computeLimit('two evaluations before it took too long or too much memory');
 
 const reasonOf = (error: unknown, memoryMib: number): string =>
