@@ -20,6 +20,7 @@ async function linked(
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');
   const downs: string[] = [];
+  const dials = { count: 0 };
   const refusals: string[] = [];
   const room = new ToolRoom();
   const link = new PodLink({
@@ -28,7 +29,7 @@ async function linked(
     room,
     enterRoom,
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    token: () => 'token',
+    token: () => `token ${(dials.count += 1)}`,
     handle,
     onOpen: () => {},
     onRefused: (reason) => refusals.push(reason),
@@ -43,7 +44,7 @@ async function linked(
   link.dial();
   const [pod] = await connected;
   await until(() => link.isOpen());
-  return { link, pod, downs, refusals, room };
+  return { link, pod, downs, dials, refusals, room, server };
 }
 
 const request = (params: string) => `{"jsonrpc":"2.0","id":1,"method":"model.generate","params":${params}}`;
@@ -188,4 +189,25 @@ test('a pod with too many tools is heard when it says that it ends, and the agen
   expect([...room.refused()]).toEqual([['far', reason]]);
   expect(await say(pod, { draining: false, tools: [tool] })).toMatchObject({ result: null });
   expect([link.takesRuns(), ...room.refused()]).toEqual([true]);
+});
+
+test('the more often a pod ends its connection soon, the longer it is not dialled', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { link, dials, server } = await linked();
+  const rests: number[] = [];
+  const openFor = async (ms: number) => {
+    await until(() => link.isOpen());
+    vi.advanceTimersByTime(ms);
+    for (const client of server.clients) client.terminate();
+    await until(() => !link.isOpen());
+    const { count } = dials;
+    let rest = 0;
+    for (link.dial(); dials.count === count; link.dial(), rest += 250) vi.advanceTimersByTime(250);
+    rests.push(rest);
+  };
+  for (let at = 0; at < 7; at++) await openFor(100);
+  await openFor(10_000);
+  await openFor(100);
+  expect(rests).toEqual([250, 750, 1750, 3750, 5000, 5000, 5000, 0, 250]);
 });

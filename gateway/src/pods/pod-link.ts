@@ -34,6 +34,10 @@ const DIAL_TIMEOUT_MS = 5000;
 /** Of a configuration: pods of one peer wait for one another. */
 const TAKE_TIMEOUT_MS = 10_000;
 const SPARE_MS = 2000;
+/** A connection that ends sooner was brief: before the next dial is a rest, longer after each one. */
+const BRIEF_MS = 10_000;
+const REST_MS = 250;
+const MAX_REST_MS = 5000;
 const MAX_REASON_CHARS = 300;
 
 /** The connection to one pod of an agent. It does not reconnect by itself. */
@@ -56,6 +60,9 @@ export class PodLink {
   private draining = false;
   private readonly told: ToldTools;
   private spareUntil = 0;
+  private openedAt: number | null = null;
+  private brief = 0;
+  private restsUntil = 0;
 
   constructor(deps: PodLinkDeps) {
     this.deps = deps;
@@ -81,7 +88,7 @@ export class PodLink {
   }
 
   dial(): void {
-    if (this.dialling || this.connection || this.closed) return;
+    if (this.dialling || this.connection || this.closed || performance.now() < this.restsUntil) return;
     this.dialling = true;
     const socket = new WebSocket(this.url, {
       headers: { authorization: `Bearer ${this.deps.token()}` },
@@ -112,7 +119,7 @@ export class PodLink {
   }
 
   /** Whether this is the configuration that it was sent last. */
-  has({ hash }: WrittenConfiguration): boolean {
+  has({ hash }: Pick<WrittenConfiguration, 'hash'>): boolean {
     return hash === this.configured;
   }
 
@@ -175,6 +182,7 @@ export class PodLink {
       if (this.closed) return socket.terminate();
       this.dialling = false;
       this.connection = connection;
+      this.openedAt = performance.now();
       this.configured = '';
       this.refused = null;
       this.draining = false;
@@ -194,11 +202,20 @@ export class PodLink {
     return error ? { ok: false, error } : { ok: true, result: null };
   }
 
+  private rest(): void {
+    if (this.openedAt === null) return;
+    const now = performance.now();
+    this.brief = now - this.openedAt < BRIEF_MS ? this.brief + 1 : 0;
+    this.restsUntil = now + Math.min(REST_MS * (2 ** this.brief - 1), MAX_REST_MS);
+    this.openedAt = null;
+  }
+
   private down(socket: WebSocket, reason: string): void {
     if (this.socket !== socket) return;
     this.socket = null;
     this.dialling = false;
     this.connection = null;
+    this.rest();
     this.deps.room.leave(this.told);
     this.deps.onDown(reason);
   }
