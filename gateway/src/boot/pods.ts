@@ -46,7 +46,12 @@ export function openPods(options: PodsOptions): Pods {
   });
   const write = (agent: AgentRecord) => new WrittenConfiguration(configurationOf(agent, options));
   const { onBug } = options.access;
-  const configuring = new Configuring({ agent: (name) => registry.get(name), write, onBug });
+  const configuring = new Configuring({
+    agent: (name) => registry.get(name),
+    write,
+    toolsVersion: (agent) => options.tools.servers.versionOf(serversOf(agent)),
+    onBug,
+  });
   const pods = new AgentPods({
     room,
     addresses: (agent) => podAddresses(agent.name, { configured, managed: () => managed(agent), lookup: addressesOf }),
@@ -59,7 +64,7 @@ export function openPods(options: PodsOptions): Pods {
   });
   const running: PodRunDeps = {
     pods,
-    configured: (link, { agent }, asking) => configuring.ask(link, { ...asking, write: () => write(agent) }),
+    configured: (link, { agent }, asking) => configuring.ask(link, { ...asking, agent }),
     hasBegun: (runId) => answers.wasAsked(runId),
     reconnectMs: runtime.reconnect_timeout_seconds * 1000,
   };
@@ -85,7 +90,7 @@ export function openPods(options: PodsOptions): Pods {
 }
 
 function configurationOf(agent: AgentRecord, { config, tools }: PodsOptions): RunnerConfiguration {
-  const listed = new Set(agent.config.tools.map((pattern) => serverOf(pattern)));
+  const listed = serversOf(agent);
   return {
     agent: { config: agent.config, soul: agent.soul, version: agent.version },
     tools: listed.size === 0 ? [] : tools.servers.tools().filter(({ server }) => listed.has(server)),
@@ -99,9 +104,11 @@ function configurationOf(agent: AgentRecord, { config, tools }: PodsOptions): Ru
   };
 }
 
+const serversOf = ({ config }: AgentRecord) => new Set(config.tools.map((pattern) => serverOf(pattern)));
+
 /** The servers of the agent's list that run in its pods. */
 function imageServersOf(agent: AgentRecord, { mcp_servers: servers, limits }: GatewayConfig) {
-  return [...new Set(agent.config.tools.map((pattern) => serverOf(pattern)))].flatMap((name) => {
+  return [...serversOf(agent)].flatMap((name) => {
     const entry = servers[name];
     return entry && 'image' in entry ? [{ name, ...pick(entry), timeouts: timeoutsOf(entry, limits) }] : [];
   });

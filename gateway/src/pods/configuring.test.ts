@@ -63,12 +63,13 @@ async function world(soulOf: (agent: string) => string, unreadBytes = CONNECTION
     return agents.get(name) as AgentRecord;
   };
   const onBug = (error: unknown) => expect.unreachable(String(error));
-  const configuring = new Configuring({ agent, write, onBug });
-  return { openLink, downs, written, agent, configuring };
+  const tools = { version: '1' };
+  const configuring = new Configuring({ agent, write, toolsVersion: () => tools.version, onBug });
+  return { tools, openLink, downs, written, agent, configuring };
 }
 
 type Pod = Awaited<ReturnType<Awaited<ReturnType<typeof world>>['openLink']>>;
-const large = (agent: string) => agent.padEnd(7 * MIB, 'x');
+const large = (agent: string) => (agent.startsWith('new') ? agent : agent.padEnd(7 * MIB, 'x'));
 const signal = AbortSignal.timeout(100_000);
 
 test('no pod is cut because others get their configuration, which is written once for all pods of an agent', async () => {
@@ -110,7 +111,7 @@ test('pods that do not read hold up none of another peer, and are cut', async ()
   );
   configuring.add(agent('b'), [first.link, second.link]);
   const asked = configuring.ask(second.link, {
-    write: () => new WrittenConfiguration('newer' as never),
+    agent: agent('newer'),
     ask: () => second.link.request('agent.run', 'run', signal),
     signal,
   });
@@ -134,7 +135,7 @@ test('a run waits for the configuration of its agent, unless its pod has it or i
   const cancel = new AbortController();
   const ask = (text: string, until: AbortSignal) =>
     configuring.ask(link, {
-      write: () => new WrittenConfiguration(text as never),
+      agent: agent(text),
       ask: () => link.request('agent.run', text, signal),
       signal: until,
     });
@@ -150,4 +151,31 @@ test('a run waits for the configuration of its agent, unless its pod has it or i
   configuring.add(agent('b'), [busy.link]);
   await ask('new', signal);
   expect(got.at(-1)).toBe('agent.run "new"');
+});
+
+test('the runs of a pod that reconnects share one text, and other tools are written again', async () => {
+  const { openLink, agent, configuring, written, tools } = await world(() => 'soul');
+  const { link, got } = await openLink('a');
+  const ask = () =>
+    configuring.ask(link, { agent: agent('a'), ask: () => link.request('agent.run', 'run', signal), signal });
+  configuring.add(agent('a'), [link]);
+  await Promise.all(Array.from({ length: 50 }, ask));
+  expect(written).toEqual(['a']);
+  expect(got).toEqual(['runner.configure "soul"', ...Array.from({ length: 50 }, () => 'agent.run "run"')]);
+  await ask();
+  expect(written).toEqual(['a']);
+  tools.version = '2';
+  await ask();
+  expect(written).toEqual(['a', 'a']);
+});
+
+test('a configuration is written in its turn, not where a run asks', async () => {
+  const { openLink, agent, configuring, written } = await world((name) => name);
+  const { link } = await openLink('a');
+  const asked = ['a', 'b', 'c'].map((name) =>
+    configuring.ask(link, { agent: agent(name), ask: () => Promise.resolve(), signal }),
+  );
+  expect(written.length).toBeLessThan(2);
+  await Promise.all(asked);
+  expect(written).toEqual(['a', 'b', 'c']);
 });

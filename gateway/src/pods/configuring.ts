@@ -6,12 +6,14 @@ import type { WrittenConfiguration } from './written-configuration.ts';
 export interface ConfiguringDeps {
   agent: (name: string) => AgentRecord | undefined;
   write: (agent: AgentRecord) => WrittenConfiguration;
+  /** Another text whenever the agent's tools are others. */
+  toolsVersion: (agent: AgentRecord) => string;
   onBug: (error: unknown) => void;
 }
 
 /** A request that needs a configuration before it. */
 export interface Configured<Answer> {
-  write: () => WrittenConfiguration;
+  agent: AgentRecord;
   ask: () => Promise<Answer>;
   signal: AbortSignal;
 }
@@ -34,6 +36,8 @@ export class Configuring {
   private busy = 0;
   private readonly waiting = new Set<PodLink>();
   private readonly written = new Map<AgentRecord, WrittenConfiguration>();
+  /** What was written last, also where the text is not kept. */
+  private readonly known = new WeakMap<AgentRecord, { tools: string; hash: string }>();
   private chars = 0;
 
   constructor(deps: ConfiguringDeps) {
@@ -52,9 +56,12 @@ export class Configuring {
     }
   }
 
-  /** Asks at once where the pod has the configuration, else in the moment in which it is sent. Rejects when `signal` aborts before. */
-  ask<Answer>(link: PodLink, { write, ask, signal }: Configured<Answer>): Promise<Answer> {
-    if (link.has(write())) return ask();
+  /**
+   * Asks at once where the pod is known to have the configuration, else in the moment in which it is sent, in a turn. Rejects when
+   * `signal` aborts before.
+   */
+  ask<Answer>(link: PodLink, { agent, ask, signal }: Configured<Answer>): Promise<Answer> {
+    if (this.has(link, agent)) return ask();
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
       const stop = () => reject(signal.reason as Error);
@@ -62,7 +69,7 @@ export class Configuring {
       this.enter(link.peer, () => {
         signal.removeEventListener('abort', stop);
         if (signal.aborted) return;
-        const taken = link.configure(write());
+        const taken = this.has(link, agent) ? undefined : link.configure(this.writtenOf(agent));
         resolve(ask());
         return taken;
       });
@@ -75,13 +82,26 @@ export class Configuring {
     this.chars = 0;
   }
 
+  private has(link: PodLink, agent: AgentRecord): boolean {
+    const hash = this.hashOf(agent);
+    return hash !== null && link.has({ hash });
+  }
+
+  /** Null where it was never written, or its tools are others since. */
+  private hashOf(agent: AgentRecord): string | null {
+    const known = this.known.get(agent);
+    return known?.tools === this.deps.toolsVersion(agent) ? known.hash : null;
+  }
+
   private writtenOf(agent: AgentRecord): WrittenConfiguration {
-    const known = this.written.get(agent);
-    if (known) return known;
+    const kept = this.written.get(agent);
+    if (kept && kept.hash === this.hashOf(agent)) return kept;
+    const tools = this.deps.toolsVersion(agent);
     const made = this.deps.write(agent);
-    if (this.chars + made.json.length > MOST_CHARS) this.forget();
+    if (kept || this.chars + made.json.length > MOST_CHARS) this.forget();
     this.chars += made.json.length;
     this.written.set(agent, made);
+    this.known.set(agent, { tools, hash: made.hash });
     return made;
   }
 

@@ -388,6 +388,19 @@ test('a server sees its own environment and nothing of ours', async () => {
 });
 
 describe('pinning', () => {
+  test.each(['off', 'enforce'] as const)('%s, other tools are another version of them', async (pinning) => {
+    const all = start([local('shifty', [MISBEHAVING]), local('well', [MISBEHAVING])], { pinning });
+    const versions = () => ['shifty', 'well', 'gone'].map((name) => all.versionOf(new Set([name])));
+    const [starting] = versions();
+    await running(all, 'shifty');
+    await running(all, 'well');
+    const [shifty, well] = versions();
+    await call(all, 'shifty', 'change');
+    await until(() => versions()[0] !== shifty);
+    expect(new Set([starting, shifty, versions()[0]]).size).toBe(pinning === 'off' ? 3 : 2);
+    expect(versions().slice(1)).toEqual([well, '']);
+  });
+
   test('enforced, changed tools are disabled; a restart with the old ones enables them again', async () => {
     const all = start([local('shifty', [MISBEHAVING])], { pinning: 'enforce' });
     await running(all, 'shifty');

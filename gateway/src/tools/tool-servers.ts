@@ -92,6 +92,12 @@ export class ToolServers {
     return [...this.served.values()].flatMap((served) => this.toolsOf(served));
   }
 
+  /** Another text whenever the tools of these servers that may be called are others. */
+  versionOf(servers: ReadonlySet<string>): string {
+    const listed = [...this.served.values()].filter(({ spec }) => servers.has(spec.name));
+    return listed.map((served) => (this.offers(served) ? served.supervisor?.status().toolsHash : '')).join();
+  }
+
   /** All tools of running servers, also those that pinning disables. */
   listedTools(): (ServedTool & { disabled: boolean })[] {
     return [...this.served.values()].flatMap((served) => {
@@ -144,8 +150,12 @@ export class ToolServers {
     if (!status || status.state !== 'running') return [];
     const pinned = this.isPinned(served);
     if (!pinned) this.report(served.spec.name, status.toolsHash);
-    if (!pinned && this.deps.pinning === 'enforce') return [];
-    return runningTools(served);
+    return this.offers(served) ? runningTools(served) : [];
+  }
+
+  private offers(served: Served): boolean {
+    const isRunning = served.supervisor?.status().state === 'running';
+    return isRunning && (this.deps.pinning !== 'enforce' || this.isPinned(served));
   }
 
   /** Whether the definitions are the accepted ones: the operator's hash, else the first seen since the start. */
