@@ -4,6 +4,7 @@ import type { ActiveRun } from '../state/active-run.ts';
 import { stopReason, Stopped, TakenOver } from '../state/stopped.ts';
 import { noteCutFields } from '../state/field-sizes.ts';
 import { heldBytes } from '../state/held.ts';
+import { createHeldDefinitions } from '../state/held-definitions.ts';
 import { type Capacity, slotOf } from './capacity.ts';
 import { finish, flush, giveUp, type EndingDeps } from './ending.ts';
 import { enterConcurrencyGroup, type ConcurrencyGroups } from './concurrency-groups.ts';
@@ -83,6 +84,7 @@ interface Held {
 export function createEngine(deps: EngineDeps): Engine {
   const held = new Map<string, Held>();
   const memory = createShares(MAX_OF_RUN);
+  const definitions = createHeldDefinitions(memory);
   const shutdown = new AbortController();
   const ending: EndingDeps = {
     ...deps,
@@ -98,10 +100,12 @@ export function createEngine(deps: EngineDeps): Engine {
     // A sub-run is counted before it is stored.
     const size = run.parent === null ? heldBytes(run.context) : 0;
     memory.add(run, size);
+    definitions.hold(run);
     const ended = work(run)
       .catch((error: unknown) => giveUp(ending, run, error))
       .finally(() => {
         memory.add(run, -size);
+        definitions.drop(run);
         answers.drop(run);
         held.delete(run.id);
         takeUp.endBelow(run);

@@ -14,6 +14,8 @@ export interface Shares {
   /** Whether there is room for so much more of this run. */
   fits(run: ActiveRun, size: number): boolean;
   add(run: ActiveRun, size: number): void;
+  /** Counts what all runs of a namespace, or of the operator, hold once. */
+  addCommon(namespace: string | null, size: number): void;
   /** Whether a further run of a namespace, or of the operator, may find no room once `also` is counted. */
   isFull(namespace: string | null, also?: Holding): boolean;
   all(): number;
@@ -36,6 +38,13 @@ export function createShares(ofRun: number, ofOperator = ofRun): Shares {
   const own = (top: ActiveRun) => held.get(top) ?? 0;
   const theirs = (namespace: string | null) => (namespace === null ? 0 : (ofNamespaces.get(namespace) ?? 0));
   const leaves = (size: number, of: number) => of + size <= RUNS_OF_ALL * ofRun - all - size;
+  const addCommon = (namespace: string | null, size: number) => {
+    all += size;
+    const now = theirs(namespace) + size;
+    if (namespace === null) return;
+    if (now === 0) ofNamespaces.delete(namespace);
+    else ofNamespaces.set(namespace, now);
+  };
   return {
     fits: (run, size) => {
       const top = topOf(run);
@@ -43,14 +52,10 @@ export function createShares(ofRun: number, ofOperator = ofRun): Shares {
     },
     add: (run, size) => {
       const top = topOf(run);
-      const { namespace } = top;
-      all += size;
       held.set(top, own(top) + size);
-      const now = theirs(namespace) + size;
-      if (namespace === null) return;
-      if (now === 0) ofNamespaces.delete(namespace);
-      else ofNamespaces.set(namespace, now);
+      addCommon(top.namespace, size);
     },
+    addCommon,
     isFull: (namespace, also = NOTHING) => {
       const own = namespace === null ? 0 : theirs(namespace) + also.own;
       return own + ofRun > RUNS_OF_ALL * ofRun - all - also.all;

@@ -6,6 +6,7 @@ import { heldContext, heldStep } from '../../runs/state/held.ts';
 import type { Interrupted, InterruptedRun } from '../../runs/run/resume.ts';
 import { viewedAhead } from '../../runs/run/step-view.ts';
 import { readEvents } from './bodies/run-bodies.ts';
+import { parseShared } from './bodies/shared-json.ts';
 import { stepRows } from './step-rows.ts';
 import { spentBelow } from './sub-runs/spent.ts';
 import { toStep } from '../db/rows/step-row.ts';
@@ -75,7 +76,7 @@ async function readRun(
 /** One definition for all its runs, of which thousands may wait. */
 async function readDefinition(db: Kysely<Tables>, hash: string): Promise<Pipeline> {
   const found = db.selectFrom('definitions').select('body').where('hash', '=', hash);
-  return JSON.parse((await found.executeTakeFirstOrThrow()).body) as Pipeline;
+  return parseShared((await found.executeTakeFirstOrThrow()).body) as Pipeline;
 }
 
 async function readContext(db: Kysely<Tables>, id: string): Promise<TriggerContext> {
