@@ -139,7 +139,7 @@ const PORTION = 100;
 async function makeFindable({ db, write }: Database): Promise<void> {
   const upTo = await newestRun(db);
   const log = { warn: (fields: object, message: string) => console.error(message, fields) };
-  const context = { readDeclared: createDeclared(), log };
+  const context = { readDeclared: createDeclared(db), log };
   for (let more = true; more;) {
     const portion = await nextPortion(db, { upTo, most: PORTION }, context);
     ({ more } = await write((tx) => enterPortion(tx, portion)));

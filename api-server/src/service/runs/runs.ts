@@ -92,7 +92,7 @@ function readsMany(filter: RunFilter, offset: number): boolean {
 
 export function createRuns(deps: RunsDeps): Runs {
   const { db } = deps.database;
-  const readDeclared = createDeclared();
+  const readDeclared = createDeclared(db);
   const stored = async (id: string, include = { raw: false }) => {
     const found = await runDetail(db, id, include);
     if (!found) throw unknownId('run');

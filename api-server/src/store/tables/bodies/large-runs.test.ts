@@ -99,7 +99,7 @@ test('a large run of an older version is packed in pieces, too', async () => {
   const before = [await seen(1), await seen(2)];
   await store.database.write((tx) => setMark(tx, REPACK, 0));
   const { database, packed } = watched();
-  const some = { upTo: 2, most: 20, readDeclared: createDeclared(), log: QUIET };
+  const some = { upTo: 2, most: 20, readDeclared: createDeclared(database.db), log: QUIET };
   expect(await repackSome(database, some)).toBe(1);
   expect(await repackSome(database, some)).toBe(2);
   await narrowLarge({ database, log: QUIET });

@@ -10,7 +10,6 @@ import { readEvents } from './run-bodies.ts';
 
 const RUNS = 7;
 const CONTEXT = { labels: { alertname: 'DiskFull' }, annotations: {}, metadata: {} };
-const SOME = { upTo: RUNS, most: 2, readDeclared: createDeclared(), log: { warn: () => undefined } };
 const OUTPUT = { action: 'grow the disk', detail: 'x'.repeat(300) };
 
 let store: TestStore;
@@ -56,7 +55,8 @@ test('runs that were packed without their steps are packed with them, some at a 
   const { database } = store;
   const before = await seen();
   expect(before[0]?.[0]).toEqual(CONTEXT);
-  expect(await repackSome(database, SOME)).toBe(2);
+  const some = { upTo: RUNS, most: 2, readDeclared: createDeclared(database.db), log: { warn: () => undefined } };
+  expect(await repackSome(database, some)).toBe(2);
   expect([await packedRuns(), await seen()]).toEqual([[1, 2], before]);
 
   const cut: Pick<Database, 'db' | 'write'> = {
@@ -67,11 +67,11 @@ test('runs that were packed without their steps are packed with them, some at a 
         throw new Error('the process ends before its commit');
       }),
   };
-  await expect(repackSome(cut, SOME)).rejects.toThrow('before its commit');
+  await expect(repackSome(cut, some)).rejects.toThrow('before its commit');
   expect([await packedRuns(), await seen()]).toEqual([[1, 2], before]);
 
-  for (let at: number | null = 2; at !== null;) at = await repackSome(database, SOME);
+  for (let at: number | null = 2; at !== null;) at = await repackSome(database, some);
   expect([await packedRuns(), await seen()]).toEqual([[1, 2, 3, 5, 7], before]);
   expect(await database.db.selectFrom('marks').selectAll().where('name', '=', REPACK).execute()).toEqual([]);
-  expect(await repackSome(database, SOME)).toBeNull();
+  expect(await repackSome(database, some)).toBeNull();
 });

@@ -117,7 +117,7 @@ async function seen() {
   };
   return {
     runs: await Promise.all(ids.map(ofRun)),
-    listed: await resultsOf(db, runs, createDeclared()),
+    listed: await resultsOf(db, runs, createDeclared(db)),
     replayed: await recordedRows(
       db,
       ids.map((id) => `${id}/look`),
@@ -138,7 +138,7 @@ test('a run reads the same before and after its texts were packed, and a live on
   const { runs: listed } = await listRuns(database.db, {}, { limit: 10, offset: 0 });
   await searchAll({ database, upTo: 4, log: QUIET });
   // A list may have read its runs just before.
-  expect(await resultsOf(database.db, listed, createDeclared())).toEqual(before.listed);
+  expect(await resultsOf(database.db, listed, createDeclared(database.db))).toEqual(before.listed);
   expect(await seen()).toEqual(before);
   const rows = await database.db.selectFrom('runs').select(['seq', 'context', 'raw']).orderBy('seq').execute();
   expect(rows.map(({ context }) => context === '{}')).toEqual([true, false, true, true]);

@@ -42,7 +42,7 @@ beforeAll(async () => {
     const portion = await nextPortion(
       database.db,
       { upTo, most: 20 },
-      { readDeclared: createDeclared(), log: { warn: () => undefined } },
+      { readDeclared: createDeclared(database.db), log: { warn: () => undefined } },
     );
     ({ more } = await database.write((tx) => enterPortion(tx, portion)));
   }

@@ -14,7 +14,7 @@ const runs = (count: number) =>
 const answer = (run: number, step_index: number, output: object) =>
   store.addStep(runIdOf(run), `step${step_index}`, { step_index, output: JSON.stringify(output) });
 const stepOf = async (run: number) =>
-  (await resultsOf(store.database.db, runs(run + 1), createDeclared())).get(runIdOf(run))?.stepName;
+  (await resultsOf(store.database.db, runs(run + 1), createDeclared(store.database.db))).get(runIdOf(run))?.stepName;
 
 test('the last step that proposes an action is the result, of the last twenty answers', async () => {
   await store.addRun(0);
@@ -33,7 +33,7 @@ test('a list reads 2 MiB of outputs, the last of each run first, and a result th
     for (let at = 0; at < 2; at++) await answer(run, at, at === 0 ? { action: long } : { cause: long });
   }
   const read = async (results: typeof resultsOf) => {
-    const found = await results(store.database.db, runs(count), createDeclared());
+    const found = await results(store.database.db, runs(count), createDeclared(store.database.db));
     expect(found.size).toBe(count);
     return [...found.values()].filter(({ actions }) => actions.length > 0).length;
   };

@@ -83,7 +83,7 @@ async function readResults(
 ): Promise<Map<string, RunResult>> {
   if (runs.length === 0) return new Map();
   const hashes = new Map(runs.map(({ id, definitionHash }) => [id, definitionHash]));
-  const declared = await readDeclared(db, [...hashes.values()]);
+  const declared = await readDeclared([...hashes.values()]);
   const rows = await db
     .selectFrom(lastAnswers(db, [...hashes.keys()]).as('last'))
     .innerJoin('step_executions', 'step_executions.id', 'last.id')

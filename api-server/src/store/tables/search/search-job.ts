@@ -32,7 +32,7 @@ export function createSearchJob({ database, leads, log }: SearchJobDeps): Search
   const closing = new AbortController();
   const { signal } = closing;
   const stored = storedUpTo(database.db);
-  const readDeclared = createDeclared();
+  const readDeclared = createDeclared(database.db);
   let going: Promise<void> = Promise.resolve();
 
   const rounds = async () => {
@@ -74,7 +74,7 @@ export async function searchAll({
   upTo,
   log,
   signal,
-  readDeclared = createDeclared(),
+  readDeclared = createDeclared(database.db),
 }: Round): Promise<void> {
   if (!(await awaitsSearch(database.db, upTo))) return;
   let [done, said] = [0, Date.now()];
