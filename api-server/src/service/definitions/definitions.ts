@@ -5,8 +5,8 @@ import { listedProblems } from '../../definitions/listed-problems.ts';
 import { notLoaded } from '../../definitions/not-loaded.ts';
 import type { LoadedPipeline, Snapshot } from '../../definitions/snapshot.ts';
 import type { Database } from '../../store/db/database.ts';
+import { lastRuns } from '../../store/tables/last-runs.ts';
 import { lastReplays } from '../../store/tables/replay/regressions.ts';
-import { lastRuns } from '../../store/tables/run-detail.ts';
 import type { Actor } from '../actor.ts';
 import type { RecordAction } from '../audit/record.ts';
 import {

@@ -1,9 +1,10 @@
 import type { Problem } from '@signalbox/crds';
 import { z } from 'zod';
 import { GOLDEN_VERDICTS, goldenVerdict } from '../../analytics/regression.ts';
+import type { LastRun } from '../../store/tables/last-runs.ts';
 import type { Regression } from '../../store/tables/replay/regressions.ts';
 import type { Snapshot } from '../../definitions/snapshot.ts';
-import { type Run, RUN_STATUSES, STAGES } from '../../runs/state/model.ts';
+import { RUN_STATUSES, STAGES } from '../../runs/state/model.ts';
 import { AnyObject, component, iso, NullableText, Time } from './answer.ts';
 import { listedProblems } from '../../definitions/listed-problems.ts';
 
@@ -160,7 +161,7 @@ export const stepSummary = ({
 });
 
 interface Beside {
-  runs: ReadonlyMap<string, Run>;
+  runs: ReadonlyMap<string, LastRun>;
   verdictOf(name: string, hash: string): { verdict: string; reason: string } | null;
   goldenSets: readonly { name: string; last: Regression | null }[];
 }
@@ -185,5 +186,5 @@ export const definitionsView = (
   golden_sets: goldenSets.map(({ name, last }) => ({ name, ...goldenVerdict(last) })),
 });
 
-const lastRun = (run: Run | undefined) =>
+const lastRun = (run: LastRun | undefined) =>
   run ? { id: run.id, status: run.status, triggered_at: iso(run.triggeredAt) } : null;

@@ -95,19 +95,3 @@ export async function findRun(db: Kysely<Tables>, id: string): Promise<Run | nul
   const row = await db.selectFrom('runs').select(RUN_COLUMNS).where('id', '=', id).executeTakeFirst();
   return row ? toRun(row, null) : null;
 }
-
-/** The newest run of each named pipeline that has one. */
-export async function lastRuns(db: Kysely<Tables>, pipelines: readonly string[]): Promise<Map<string, Run>> {
-  const found = new Map<string, Run>();
-  for (const name of pipelines) {
-    const row = await db
-      .selectFrom('runs')
-      .select(LIST_COLUMNS)
-      .where('pipeline_name', '=', name)
-      .orderBy('seq', 'desc')
-      .limit(1)
-      .executeTakeFirst();
-    if (row) found.set(name, toRun(row, null));
-  }
-  return found;
-}

@@ -17,9 +17,10 @@ import { countWaiting, listApprovals } from '../approvals.ts';
 import { readEvents } from '../bodies/run-bodies.ts';
 import { anyMark } from '../feedback.ts';
 import { listDeliveries } from '../deliveries.ts';
+import { lastRuns } from '../last-runs.ts';
 import { lastStatuses, listRuns } from '../list-runs.ts';
 import { listNotifications } from '../notification-list.ts';
-import { lastRuns, runDetail } from '../run-detail.ts';
+import { runDetail } from '../run-detail.ts';
 import { createDeclared } from '../results/declared.ts';
 import { batchAnswers } from '../replay/batch-answers.ts';
 import { awaitsSearch, enterPortion, newestRun, nextPortion } from '../search/index-runs.ts';
@@ -184,7 +185,7 @@ test.each<[string, (db: Kysely<Tables>) => Promise<unknown>]>([
   ['how many approvals wait', (db) => countWaiting(db)],
   ['a run', (db) => runDetail(db, ID, { raw: true })],
   ['the events of a run', (db) => readEvents(db, ID, 0)],
-  ['the last run of pipelines', (db) => lastRuns(db, ['pipeline-1', 'pipeline-2'])],
+  ['the last run of pipelines', (db) => lastRuns(db, ['pipeline-1', 'pipeline-2', 'none'])],
   ['the last runs of pipelines', (db) => lastStatuses(db, ['pipeline-1', 'pipeline-2', 'none'], 8)],
   ['whether a pipeline has marks', (db) => anyMark(db, 'pipeline-3')],
   ['the evidence of a pipeline', (db) => batchesOf(db, EVIDENCE_OF)],
