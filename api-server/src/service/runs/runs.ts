@@ -3,6 +3,7 @@ import type { ArtifactStore } from '../../store/artifacts/keep.ts';
 import { isTerminal, type RunEvent, type TerminalRunStatus } from '../../runs/state/model.ts';
 import type { Database } from '../../store/db/database.ts';
 import { runDefinition } from '../../store/tables/definitions.ts';
+import { lastRuns } from '../../store/tables/last-runs.ts';
 import { type FoundRun, lastStatuses, listRuns, runsById, runsByPrefix } from '../../store/tables/list-runs.ts';
 import { createDeclared } from '../../store/tables/results/declared.ts';
 import { resultsOf } from '../../store/tables/results/results.ts';
@@ -16,6 +17,8 @@ import type { Reading } from '../reading/reading-room.ts';
 import type { Comparison } from '../views/comparison.ts';
 import {
   type Cancelled,
+  type NewestRun,
+  newestRun,
   type RerunStarted,
   type RunDetail,
   type RunLine,
@@ -53,6 +56,8 @@ export interface Runs {
   named(ids: readonly string[]): Promise<RunLine[]>;
   /** How the last runs of these pipelines stand, by pipeline, the newest at the end. */
   lastOf(pipelines: readonly string[], most: number, signal: AbortSignal): Promise<Map<string, string[]>>;
+  /** The newest run of each of these pipelines that has one, by pipeline. */
+  newest(pipelines: readonly string[]): Promise<Map<string, NewestRun>>;
   /** Runs whose id begins so, the newest first; none for what is no beginning of an id. */
   byPrefix(prefix: string, limit: number): Promise<FoundRun[]>;
   /** `raw`: with the delivery as received. Throws `not_found`, and `unavailable` where too much is read at once, as does `compare`. */
@@ -120,6 +125,8 @@ export function createRuns(deps: RunsDeps): Runs {
       return runs.map((run) => runLine(run, results));
     },
     lastOf: (pipelines, most, signal) => lastStatuses(deps.database.reader(signal), pipelines, most),
+    newest: async (pipelines) =>
+      new Map([...(await lastRuns(db, pipelines))].map(([name, run]) => [name, newestRun(run)])),
     byPrefix: async (prefix, limit) => (ID_BEGINNING.test(prefix) ? runsByPrefix(db, prefix, limit) : []),
     get: async (id, include) => (await read([id], () => stored(id, include))).view,
     compare: async (a, b, { force }) => {

@@ -5,6 +5,7 @@ import { NotificationLine, notificationLine } from './notification.ts';
 import { OUTCOMES, type Run, RUN_STATUSES, STAGES } from '../../runs/state/model.ts';
 import type { RunResult as StoredResult } from '../../runs/state/result.ts';
 import type { RunDetail as StoredRun } from '../../store/tables/run-detail.ts';
+import type { LastRun } from '../../store/tables/last-runs.ts';
 import type { RunList } from '../../store/tables/list-runs.ts';
 import { ATTENTION_STATES } from '../../runs/state/attention.ts';
 import { LIFE, lifeView, NO_LIFE } from './attention.ts';
@@ -218,6 +219,17 @@ const resultOf = ({ id }: Run, results: Results) => {
 
 export const runLine = (run: Run, results: Results): RunLine =>
   viewOf(RunLine, run, { ...lasted(run), ...resultOf(run, results) });
+
+/** The newest run of a pipeline, without what it found. */
+export type NewestRun = Pick<RunLine, 'id' | 'status' | 'source' | 'waiting_on' | 'triggered_at'>;
+
+export const newestRun = ({ id, status, source, waitingOn, triggeredAt }: LastRun): NewestRun => ({
+  id,
+  status,
+  source,
+  waiting_on: waitingOn,
+  triggered_at: iso(triggeredAt),
+});
 
 interface ShownPage {
   limit: number;

@@ -52,7 +52,7 @@ export const paths = {
   agents: () => '/ui/agents',
   agent: (name: string) => `/ui/agents/${segment(name)}`,
   tools: () => '/ui/tools',
-  schedules: () => '/ui/schedules',
+  schedules: (query: Query = {}) => withQuery('/ui/schedules', query),
   replays: (query: Query = {}) => withQuery('/ui/replays', query),
   replayNew: (query: Query = {}) => withQuery('/ui/replays/new', query),
   replayRange: (query: Query = {}) => withQuery('/ui/replays/range', query),

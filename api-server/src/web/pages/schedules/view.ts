@@ -1,8 +1,10 @@
 import { duration, exactTime } from '../format.ts';
 import type { ScheduleLine } from '../../../service/views/schedule.ts';
-import type { RunLine } from '../../../service/views/run.ts';
+import type { NewestRun } from '../../../service/views/run.ts';
 import { paths } from '../paths.ts';
-import { plural, runRow } from '../runs/row.ts';
+import { portionOf } from '../portion.ts';
+import { plural } from '../runs/row.ts';
+import { statusLook } from '../status.ts';
 import { cronWords } from './cron-words.ts';
 
 /** The time until then, in at most two units: `in 3 h 20 m`, `in 2 d 4 h`. */
@@ -18,28 +20,47 @@ const EXAMPLE = `schedule:
 
 export interface SchedulesInput {
   schedules: ScheduleLine[];
+  page: number;
   /** The last run of each pipeline, whatever started it. */
-  last: ReadonlyMap<string, RunLine>;
+  last: ReadonlyMap<string, NewestRun>;
   now: number;
-  currency: string;
 }
 
 /** The source of a run that its schedule did not start. */
-const startedBy = ({ source }: RunLine): string => (source === 'schedule' ? '' : `from ${source}`);
+const startedBy = ({ source }: NewestRun): string => (source === 'schedule' ? '' : `from ${source}`);
 
 const soonest = (a: ScheduleLine, b: ScheduleLine): number =>
   (a.next_run ?? '9').localeCompare(b.next_run ?? '9') || a.pipeline.localeCompare(b.pipeline);
 
 const missedWords = (count: number, last: string): string => `${count} missed in 30 days, last at ${exactTime(last)}`;
 
+const SCHEDULES_A_PAGE = 100;
+
 /** Pipelines with a schedule, sorted by their next run. */
-export function schedulesView({ schedules, last, now, currency }: SchedulesInput) {
+export const schedulesOn = (schedules: readonly ScheduleLine[], page: number) =>
+  portionOf(schedules.toSorted(soonest), {
+    page,
+    size: SCHEDULES_A_PAGE,
+    goTo: (number) => paths.schedules({ page: number }),
+  });
+
+const lastRunOf = (run: NewestRun) => ({
+  href: paths.run(run.id),
+  status: statusLook(run.status, run.waiting_on),
+  since: run.triggered_at,
+  exact: exactTime(run.triggered_at),
+  by: startedBy(run),
+});
+
+export function schedulesView({ schedules, page, last, now }: SchedulesInput) {
+  const { rows, pager } = schedulesOn(schedules, page);
   const active = schedules.filter(({ suspended }) => !suspended).length;
   return {
     count: plural(schedules.length, 'schedule'),
     lead: active === schedules.length ? '' : `${schedules.length - active} suspended`,
     example: EXAMPLE,
-    rows: schedules.toSorted(soonest).map((schedule) => {
+    pager,
+    rows: rows.map((schedule) => {
       const run = last.get(schedule.pipeline);
       return {
         pipeline: schedule.pipeline,
@@ -51,7 +72,7 @@ export function schedulesView({ schedules, last, now, currency }: SchedulesInput
         next: schedule.next_run === null ? null : until(schedule.next_run, now),
         exact: schedule.next_run === null ? '' : exactTime(schedule.next_run),
         missed: schedule.last_missed_at === null ? null : missedWords(schedule.missed, schedule.last_missed_at),
-        last: run === undefined ? null : { ...runRow(run, { now, currency }), by: startedBy(run) },
+        last: run === undefined ? null : lastRunOf(run),
       };
     }),
   };
