@@ -67,6 +67,20 @@ test('a prompt is compared with the one before in its own pipeline', () => {
   ]);
 });
 
+test('the pipelines of an edition are read a few times, however many editions there are', () => {
+  let reads = 0;
+  const uses = Array.from({ length: 300 }, (_, at) =>
+    Object.defineProperty(use(`v${at}`, at, 'x'), 'pipelines', {
+      enumerable: true,
+      get: () => ((reads += 1), [`pipeline-${at % 100}`]),
+    }),
+  );
+  const versions = promptVersions(uses, []);
+  expect(versions.map(({ diffFromPrevious }) => diffFromPrevious).lastIndexOf('--- v99\n+++ v199\n')).toBe(100);
+  expect(versions.filter(({ diffFromPrevious }) => diffFromPrevious === null)).toHaveLength(100);
+  expect(reads).toBeLessThan(5 * uses.length);
+});
+
 test('many versions that have little in common are compared within a time and a size that do not grow with their number', () => {
   const lines = (seed: number) => Array.from({ length: 20_000 }, (_, at) => ((at * at * seed) % 251) % 7).join('\n');
   const uses = Array.from({ length: 40 }, (_, at) => use(`v${at}`, at, lines(at + 2)));

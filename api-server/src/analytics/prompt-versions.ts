@@ -25,19 +25,29 @@ export interface PromptVersion extends PromptUse {
 /** The editions of a step's prompt, newest first by when each was first used, each with what it changed. */
 export function promptVersions(uses: readonly PromptUse[], buckets: readonly Bucket[]): PromptVersion[] {
   const newest = newestFirst(uses, ({ promptHash }) => promptHash);
-  const isShared = new Set(newest.flatMap(({ pipelines }) => pipelines)).size > 1;
+  const previous = previousOf(newest);
+  const byPrompt = Map.groupBy(buckets, ({ promptHash }) => promptHash);
   const unified = diffsInTime();
-  return newest.map((use, at) => {
-    const previous = newest.slice(at + 1).find((older) => !isShared || haveOnePipeline(older, use));
-    return {
-      ...use,
-      diffFromPrevious: diff(previous, use, unified),
-      calibration: buckets.filter(({ promptHash }) => promptHash === use.promptHash),
-    };
-  });
+  return newest.map((use, at) => ({
+    ...use,
+    diffFromPrevious: diff(previous[at], use, unified),
+    calibration: byPrompt.get(use.promptHash) ?? [],
+  }));
 }
 
-const haveOnePipeline = (a: PromptUse, b: PromptUse): boolean => a.pipelines.some((name) => b.pipelines.includes(name));
+/** For each edition the one before it in one of its pipelines; where there is one pipeline at most, the one before it. */
+function previousOf(newest: readonly PromptUse[]): (PromptUse | undefined)[] {
+  const oldest = newest.toReversed();
+  const names = oldest.map(({ pipelines }) => pipelines);
+  if (new Set(names.flat()).size <= 1) return newest.slice(1);
+  const lastIn = new Map<string, number>();
+  const previous = names.map((pipelines, at) => {
+    const before = pipelines.reduce((latest, name) => Math.max(latest, lastIn.get(name) ?? -1), -1);
+    for (const name of pipelines) lastIn.set(name, at);
+    return oldest[before];
+  });
+  return previous.toReversed();
+}
 
 /** By first use; of two that began together the one that is still used, and then any, but always the same one. */
 export const newestFirst = <T extends { firstSeenAt: number; lastSeenAt: number }>(
