@@ -1,12 +1,5 @@
 import type { Work } from './work.ts';
-import { factsBy, type PipelineFacts, pipelineStats } from './pipeline-stats.ts';
-
-/** The numbers of a pipeline, for all pipelines together. */
-export function figuresOf(facts: PipelineFacts, currency: string) {
-  const { pipeline_name: _, teams: __, ...figures } = pipelineStats('', currency, facts);
-  return figures;
-}
-export type Figures = ReturnType<typeof figuresOf>;
+import { factsBy, type Figures, figuresOf, type PipelineFacts, type pipelineStats } from './pipeline-stats.ts';
 
 export interface Series {
   /** Beginnings of the buckets. */

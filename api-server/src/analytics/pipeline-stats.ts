@@ -1,4 +1,5 @@
 import { accuracyOf } from './accuracy.ts';
+import { byTeam, sortedTeams, type TeamSums } from './by-team.ts';
 import { costOf, sumOf, tokensOf } from './money.ts';
 import { statusCounts, successRate } from './outcomes.ts';
 import { tidy } from './tidy.ts';
@@ -45,11 +46,20 @@ export function factsBy(key: 'pipeline' | 'bucket', facts: PipelineFacts): (valu
  */
 export function pipelineStats(name: string, currency: string, facts: PipelineFacts) {
   const runs = [...facts.ended, ...facts.active];
+  return {
+    pipeline_name: name,
+    ...figuresOf(facts, currency),
+    teams: tidy(teamsOf({ runs, steps: facts.steps }, currency)),
+  };
+}
+
+/** The numbers of a pipeline, or of all pipelines together. */
+export function figuresOf(facts: PipelineFacts, currency: string) {
+  const runs = [...facts.ended, ...facts.active];
   const counts = statusCounts(runs, (sum) => sum.runs);
   const ended = sumOf(facts.ended, (sum) => sum.runs);
   const milliseconds = sumOf(facts.ended, ({ durationMs }) => durationMs);
   return tidy({
-    pipeline_name: name,
     runs_total: sumOf(runs, (sum) => sum.runs),
     status_counts: counts,
     success_rate: successRate(counts),
@@ -62,21 +72,16 @@ export function pipelineStats(name: string, currency: string, facts: PipelineFac
       waiting_p95: facts.percentiles[0]?.waitingSeconds ?? null,
     },
     accuracy: accuracyOf('runs', facts.marks),
-    teams: teamsOf(runs, facts.steps, currency),
   });
 }
 
+export type Figures = ReturnType<typeof figuresOf>;
+
 /** Named teams by name, runs without a team last. */
-function teamsOf(runs: readonly RunSum[], steps: readonly StepSum[], currency: string) {
-  const names = new Set([...runs, ...steps].map(({ team }) => team));
-  const sorted = [...names].filter((team) => team !== null).toSorted();
-  return [...sorted, ...(names.has(null) ? [null] : [])].map((team) => {
-    const own = steps.filter((step) => step.team === team);
-    return {
-      team,
-      runs_total: sumOf(runs, (run) => (run.team === team ? run.runs : 0)),
-      tokens: tokensOf(own),
-      cost: costOf(own, currency),
-    };
+function teamsOf(sums: TeamSums, currency: string) {
+  const { names, of } = byTeam(sums);
+  return sortedTeams(names).map((team) => {
+    const { runs, steps } = of(team);
+    return { team, runs_total: sumOf(runs, (sum) => sum.runs), tokens: tokensOf(steps), cost: costOf(steps, currency) };
   });
 }

@@ -1,25 +1,18 @@
+import { byTeam, sortedTeams, type TeamSums } from './by-team.ts';
 import { costOf, sumOf, tokensOf } from './money.ts';
-import type { RunSum, StepSum } from './sums.ts';
 import { tidy } from './tidy.ts';
 
-interface TeamFacts {
-  runs: readonly RunSum[];
-  steps: readonly StepSum[];
-}
-
 /** What each team used, by name, those with a budget too, runs without a team last; a ratio over 1 has no effect on runs. */
-export function teamsUse({ runs, steps }: TeamFacts, budgets: Readonly<Record<string, number>>, currency: string) {
-  const names = new Set([...runs, ...steps].map(({ team }) => team));
-  const named = [...names].filter((team) => team !== null);
-  const sorted = [...new Set([...named, ...Object.keys(budgets)])].toSorted();
-  return [...sorted, ...(names.has(null) ? [null] : [])].map((team) => {
-    const own = steps.filter((step) => step.team === team);
-    const { total: cost, unpriced_steps } = costOf(own, currency);
-    const { input, output } = tokensOf(own);
+export function teamsUse(sums: TeamSums, budgets: Readonly<Record<string, number>>, currency: string) {
+  const { names, of } = byTeam(sums);
+  return sortedTeams(new Set([...names, ...Object.keys(budgets)])).map((team) => {
+    const own = of(team);
+    const { total: cost, unpriced_steps } = costOf(own.steps, currency);
+    const { input, output } = tokensOf(own.steps);
     const budget = team === null ? null : (budgets[team] ?? null);
     return tidy({
       team,
-      runs: sumOf(runs, (run) => (run.team === team ? run.runs : 0)),
+      runs: sumOf(own.runs, (sum) => sum.runs),
       cost,
       unpriced_steps,
       input_tokens: input,

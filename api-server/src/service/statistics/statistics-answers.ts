@@ -1,5 +1,5 @@
-import { figuresOf, type Insights, pointsOf } from '../../analytics/insights.ts';
-import { allPipelineStats, pipelineStats } from '../../analytics/pipeline-stats.ts';
+import { type Insights, pointsOf } from '../../analytics/insights.ts';
+import { allPipelineStats, figuresOf, pipelineStats } from '../../analytics/pipeline-stats.ts';
 import { chosenOf, modelBreakdown, stepStats } from '../../analytics/step-stats.ts';
 import { teamsUse } from '../../analytics/teams.ts';
 import { trendOf } from '../../analytics/trend.ts';

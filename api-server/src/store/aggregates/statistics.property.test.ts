@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { figuresOf, pointsOf } from '../../analytics/insights.ts';
-import { allPipelineStats, pipelineStats } from '../../analytics/pipeline-stats.ts';
+import { pointsOf } from '../../analytics/insights.ts';
+import { allPipelineStats, figuresOf, pipelineStats } from '../../analytics/pipeline-stats.ts';
 import { stepStats } from '../../analytics/step-stats.ts';
 import { bucketsOf, TIME_RANGES, type Window, windowBefore, windowOf } from '../../analytics/window.ts';
 import { HOUR_MS } from '../../runs/state/hourly.ts';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { component, NullableNumber, NullableText } from '../answer.ts';
 
-export type { Figures, Insights, Point } from '../../../analytics/insights.ts';
+export type { Insights, Point } from '../../../analytics/insights.ts';
+export type { Figures } from '../../../analytics/pipeline-stats.ts';
 export type { TrendDay } from '../../../analytics/trend.ts';
 
 /** Numbers by status, those that occur. */

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { figuresOf } from '../../../analytics/insights.ts';
-import type { PipelineFacts } from '../../../analytics/pipeline-stats.ts';
+import { figuresOf, type PipelineFacts } from '../../../analytics/pipeline-stats.ts';
 import type { Statistics } from '../../../service/statistics/statistics.ts';
 import { NOW } from '../fixtures/runs.ts';
 import { fakeStatistics, runSum, statisticsOf, stepSum } from '../fixtures/statistics.ts';
