@@ -20,10 +20,6 @@ const UNFOLDED = 8;
 /** How many rows there are, where that is more than a narrow screen shows. */
 export const foldOf = (rows: number): string | null => (rows > UNFOLDED ? count(rows) : null);
 
-/** What teams, agents and models used. Teams count runs, agents and models count executions. */
-export const groupsOf = (insights: Insights, at: At) =>
-  allGroups(insights, at).map((group) => ({ ...group, ...busiest(group.rows) }));
-
 /** Definitions and backends choose names: there may be any number. */
 export const busiest = <T>(rows: readonly T[]) => ({
   rows: rows.slice(0, MOST_ROWS),
@@ -31,7 +27,13 @@ export const busiest = <T>(rows: readonly T[]) => ({
   left: rows.length > MOST_ROWS ? count(rows.length - MOST_ROWS) : null,
 });
 
-const allGroups = ({ pipelines, agents, models }: Insights, at: At) => [
+function busiestAs<T, Row>(all: readonly T[], rowOf: (one: T) => Row) {
+  const { rows, ...rest } = busiest(all);
+  return { ...rest, rows: rows.map(rowOf) };
+}
+
+/** What teams, agents and models used. Teams count runs, agents and models count executions. */
+export const groupsOf = ({ pipelines, agents, models }: Insights, at: At) => [
   {
     id: 'teams',
     title: 'Teams',
@@ -39,7 +41,7 @@ const allGroups = ({ pipelines, agents, models }: Insights, at: At) => [
     counts: 'Runs',
     none: 'No run has a team. A team comes from the webhook token, or from the pipeline.',
     more: { href: paths.teams(), label: 'Budgets' },
-    rows: teamRows(pipelines, at),
+    ...busiestAs(teamsIn(pipelines), (team) => teamRow(team, at)),
   },
   {
     id: 'agents',
@@ -48,7 +50,7 @@ const allGroups = ({ pipelines, agents, models }: Insights, at: At) => [
     counts: 'Executions',
     none: 'No agent was asked.',
     more: null,
-    rows: agents.map((work) => workRow('agent', work, at)),
+    ...busiestAs(agents, (work) => workRow('agent', work, at)),
   },
   {
     id: 'models',
@@ -57,7 +59,7 @@ const allGroups = ({ pipelines, agents, models }: Insights, at: At) => [
     counts: 'Executions',
     none: 'No model was asked.',
     more: null,
-    rows: models.map((work) => workRow('model', work, at)),
+    ...busiestAs(models, (work) => workRow('model', work, at)),
   },
 ];
 
@@ -74,28 +76,29 @@ function workRow(key: 'agent' | 'model', work: Insights['agents'][number], { que
 }
 
 /** The teams of all pipelines together, the busiest first, runs without a team last. */
-function teamRows(pipelines: Insights['pipelines'], { query, scope }: At) {
+function teamsIn(pipelines: Insights['pipelines']) {
   const all = Map.groupBy(
     pipelines.flatMap(({ teams }) => teams),
     ({ team }) => team,
   );
-  const rows = [...all].map(([team, parts]) => ({ team, parts, runs: sum(parts.map((part) => part.runs_total)) }));
-  return rows
-    .toSorted((a, b) => Number(a.team === null) - Number(b.team === null) || b.runs - a.runs)
-    .map(({ team, parts, runs }) => {
-      const priced = parts.flatMap((part) => part.cost.total ?? []);
-      const unpriced = sum(parts.map((part) => part.cost.unpriced_steps));
-      const total = priced.length === 0 ? null : sum(priced);
-      return {
-        name: team ?? 'no team',
-        href: team === null ? null : insightsPath({ ...query, team }),
-        runsHref: paths.runs({ ...scope, ...(team === null ? { teamless: 'true' } : { team }) }),
-        count: count(runs),
-        tokens: amount(sum(parts.map((part) => part.tokens.total))),
-        cost: total === null ? '–' : money(total, parts[0]?.cost.currency ?? ''),
-        costNote: unpriced === 0 ? null : `${count(unpriced)} without a price`,
-      };
-    });
+  return [...all]
+    .map(([team, parts]) => ({ team, parts, runs: sum(parts.map((part) => part.runs_total)) }))
+    .toSorted((a, b) => Number(a.team === null) - Number(b.team === null) || b.runs - a.runs);
+}
+
+function teamRow({ team, parts, runs }: ReturnType<typeof teamsIn>[number], { query, scope }: At) {
+  const priced = parts.flatMap((part) => part.cost.total ?? []);
+  const unpriced = sum(parts.map((part) => part.cost.unpriced_steps));
+  const total = priced.length === 0 ? null : sum(priced);
+  return {
+    name: team ?? 'no team',
+    href: team === null ? null : insightsPath({ ...query, team }),
+    runsHref: paths.runs({ ...scope, ...(team === null ? { teamless: 'true' } : { team }) }),
+    count: count(runs),
+    tokens: amount(sum(parts.map((part) => part.tokens.total))),
+    cost: total === null ? '–' : money(total, parts[0]?.cost.currency ?? ''),
+    costNote: unpriced === 0 ? null : `${count(unpriced)} without a price`,
+  };
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
