@@ -69,7 +69,7 @@ export const paths = {
   goldenPin: (run: string, step: string) => withQuery('/ui/golden-sets/pin', { run, step }),
   exports: (kind: string, query: Query) => withQuery(`/ui/exports/${kind}`, query),
   insights: (query: Query = {}) => withQuery('/ui/insights', query),
-  teams: () => '/ui/teams',
+  teams: (query: Query = {}) => withQuery('/ui/teams', query),
   goto: () => '/ui/goto',
   docs: (group?: string) => (group === undefined ? '/ui/docs' : `/ui/docs/${segment(group)}`),
   sync: (query: Query = {}) => withQuery('/ui/sync', query),

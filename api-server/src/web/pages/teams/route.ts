@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { unlessBusy } from '../insights/summary.ts';
 import { type PageContext, sendPage, sendProblem } from '../page.ts';
+import { pageIn } from '../portion.ts';
 import { teamsView } from './view.ts';
 
 const BUSY = {
@@ -14,7 +15,7 @@ export function registerTeams(app: FastifyInstance, context: PageContext): void 
   app.get('/ui/teams', async (request, reply) => {
     const use = await unlessBusy(context.deps.statistics.teams(request.signal));
     if (use === null) return sendProblem(context, request, reply, BUSY);
-    const model = teamsView(use, context.deps.now());
+    const model = teamsView(use, context.deps.now(), pageIn(request.query));
     return sendPage(context, request, reply, { title: 'Teams', nav: 'teams', template: 'teams', model });
   });
 }

@@ -40,6 +40,16 @@ test('a team stands with its budget and its use, against how much of the month i
   expect(rows[0]?.use?.width).toBe(100);
 });
 
+test('many teams are some pages', async () => {
+  const teams = Array.from({ length: 400 }, (_, at) => team(`team-${at}`, 1, null));
+  const { get } = await pagesWith({ statistics: { teams: async () => ({ ...USE, teams }) } });
+  const { body } = await get('/ui/teams?page=3');
+  expect(body.match(/<th scope="row">/g)).toHaveLength(100);
+  expect(body).toContain('301–400 of 400');
+  expect(body).toContain('href="/ui/teams?page&#x3D;2"');
+  expect(body).toContain('400 teams');
+});
+
 test('the page shows them; without a team it says how to get one', async () => {
   const { get } = await pagesWith({ statistics: { teams: async () => USE } });
   expect((await get('/ui/teams')).body).toContain('Ahead of the month');

@@ -2,6 +2,7 @@ import type { TeamsUse } from '../../../service/views/analytics/statistics.ts';
 import { count, money, percent } from '../format.ts';
 import { amount, unpricedNote } from '../insights/figures.ts';
 import { paths } from '../paths.ts';
+import { portionOf } from '../portion.ts';
 import type { StatusLook } from '../status.ts';
 import { plural } from '../runs/row.ts';
 
@@ -17,19 +18,24 @@ const LOOKS: Record<'over' | 'ahead' | 'fine', StatusLook> = {
   fine: { icon: 'check', tone: 'good', word: 'Within budget' },
 };
 
+const TEAMS_A_PAGE = 150;
+
 /** The teams of a calendar month in UTC, with how much of it is over. */
-export function teamsView({ month, currency, teams }: TeamsUse, now: number) {
+export function teamsView({ month, currency, teams }: TeamsUse, now: number, page = 1) {
   const [year = '', number = ''] = month.split('-');
   const from = Date.parse(`${month}-01T00:00:00Z`);
   const until = Date.UTC(Number(year), Number(number), 1);
   const passed = Math.min(1, Math.max(0, (now - from) / (until - from)));
+  const goTo = (other: number) => paths.teams({ page: other });
+  const { rows, pager } = portionOf(teams, { page, size: TEAMS_A_PAGE, goTo });
   return {
     month: `${MONTHS[Number(number) - 1]} ${year}`,
     day: `day ${Math.floor((now - from) / DAY_MS) + 1} of ${Math.round((until - from) / DAY_MS)}`,
     count: plural(teams.filter(({ team }) => team !== null).length, 'team'),
     passed: Math.round(passed * 1000) / 10,
     budgets: teams.some(({ budget_used_ratio: ratio }) => ratio !== null),
-    rows: teams.map((team) => teamRow(team, { currency, passed, since: new Date(from).toISOString() })),
+    pager,
+    rows: rows.map((team) => teamRow(team, { currency, passed, since: new Date(from).toISOString() })),
   };
 }
 
