@@ -4,6 +4,7 @@ import type { StepPart } from '../../../../service/views/step.ts';
 import { requestText, whyFailed } from '../step/requests.ts';
 import type { ShownStep } from '../step/shown-step.ts';
 import { readTrace, type TraceLine } from '../step/trace.ts';
+import type { Span } from './axis.ts';
 import { liveParts } from './live-parts.ts';
 import { ATTEMPT_NAMES, inOrder, part, type Part, type PartKind } from './part.ts';
 
@@ -23,7 +24,8 @@ export function partsOf(step: ShownStep, around: Around): Part[] {
   const raw = step.raw_response;
   const trace = readTrace(raw?.trace);
   const asked = around.approvals.filter(({ step_name: name }) => name === step.step_name);
-  const stored = (raw?.parts ?? []).map((one) => storedPart(one, step, raw?.parts ?? [])).filter((one) => one !== null);
+  const counted = countedIn(raw?.parts ?? []);
+  const stored = (raw?.parts ?? []).map((one) => storedPart(one, step, counted)).filter((one) => one !== null);
   const live = step.status === 'running' ? liveParts(step, around.log) : [];
   return inOrder([
     ...turnOf(step, around.steps),
@@ -64,7 +66,7 @@ const WAITS: Record<Exclude<StepPart['part'], 'attempt' | 'failure_webhook'>, { 
   before_restart: { kind: 'restart', label: 'Before the service started again' },
 };
 
-function storedPart(one: StepPart, step: ShownStep, all: readonly StepPart[]): Part | null {
+function storedPart(one: StepPart, step: ShownStep, counted: Counted): Part | null {
   const times = { from: ms(one.started_at), to: ms(one.ended_at) };
   const note = noteOf(one);
   if (one.part === 'failure_webhook')
@@ -72,7 +74,7 @@ function storedPart(one: StepPart, step: ShownStep, all: readonly StepPart[]): P
   if (one.part !== 'attempt') return part({ ...WAITS[one.part], ...times });
   const kind = ATTEMPTS[step.executor];
   if (kind === undefined) return null;
-  const label = attemptLabel(kind, step, { one, all });
+  const label = attemptLabel(kind, step, { one, counted });
   return part({ kind, label, ...times, note, failed: one.error !== undefined, holds: kind === 'agent' });
 }
 
@@ -81,19 +83,32 @@ function noteOf(one: StepPart): string {
   return [requestText(one.request), whyFailed(one)].filter((text) => text !== '').join(' · ');
 }
 
+/** Of what a step has several. */
+interface Counted {
+  iterations: boolean;
+  attempts: boolean;
+}
+
+function countedIn(parts: readonly StepPart[]): Counted {
+  const attempts = parts.filter((one) => one.part === 'attempt');
+  return {
+    iterations: attempts.some(({ iteration }) => iteration > 1),
+    attempts: attempts.some(({ attempt }) => attempt > 1),
+  };
+}
+
 /** Counts iterations and attempts only where there are several. */
 function attemptLabel(
   kind: PartKind,
   { agent }: ShownStep,
-  { one, all }: { one: StepPart; all: readonly StepPart[] },
+  { one, counted }: { one: StepPart; counted: Counted },
 ): string {
-  const attempts = all.filter((other) => other.part === 'attempt');
-  const counted = [
-    ...(attempts.some(({ iteration }) => iteration > 1) ? [`iteration ${one.iteration}`] : []),
-    ...(attempts.some(({ attempt }) => attempt > 1) ? [`attempt ${one.attempt}`] : []),
+  const words = [
+    ...(counted.iterations ? [`iteration ${one.iteration}`] : []),
+    ...(counted.attempts ? [`attempt ${one.attempt}`] : []),
   ].join(', ');
   const name = ATTEMPT_NAMES[kind] ?? agent ?? 'Agent';
-  return counted === '' ? name : `${name}, ${counted}`;
+  return words === '' ? name : `${name}, ${words}`;
 }
 
 const WORDS: Record<ApprovalLine['status'], string> = {
@@ -121,10 +136,11 @@ function approvalPart({ tool, requested_at, decided_at, status, decided_by: by }
  * here is the same wait, so only those that somebody else answered are added.
  */
 function calls(step: ShownStep, trace: readonly TraceLine[], asked: readonly ApprovalLine[]): Part[] {
+  const within = { from: ms(step.started_at), to: step.completed_at === null ? Infinity : ms(step.completed_at) };
   const unseen = asked.flatMap(({ tool }) => (tool === null ? [] : [toolName(tool)]));
   return trace.flatMap((line) => {
     const stored = line.type === 'approval' ? unseen.indexOf(toolName(line)) : -1;
-    if (stored === -1) return callPart(line, step);
+    if (stored === -1) return callPart(line, within);
     unseen.splice(stored, 1);
     return [];
   });
@@ -133,9 +149,8 @@ function calls(step: ShownStep, trace: readonly TraceLine[], asked: readonly App
 const toolName = ({ server, tool }: { server: string; tool: string }): string =>
   [server, tool].filter((text) => text !== '').join(' / ');
 
-function callPart(line: TraceLine, { started_at: begun, completed_at: ended }: ShownStep): Part[] {
+function callPart(line: TraceLine, { from: first, to: last }: Span): Part[] {
   if (line.startedAt === null) return [];
-  const [first, last] = [ms(begun), ended === null ? Infinity : ms(ended)];
   const from = Math.min(Math.max(line.startedAt, first), last);
   const times = { from, to: Math.min(from + line.seconds * 1000, last) };
   const about = { ...times, note: line.reason, failed: line.failed === true };

@@ -314,3 +314,16 @@ test('a run without a length has an axis all the same', () => {
   expect(JSON.stringify(rows)).not.toContain('NaN');
   expect(ticks.length).toBeLessThanOrEqual(6);
 });
+
+test('what a step is shown with is read a few times, however many attempts and calls it has', () => {
+  let reads = 0;
+  const counted = <T extends object>(of: T, key: keyof T): T => {
+    const { [key]: value } = of;
+    return Object.defineProperty(of, key, { enumerable: true, get: () => ((reads += 1), value) });
+  };
+  const parts = Array.from({ length: 300 }, () => counted(part('attempt', [0, 1]), 'iteration'));
+  const trace = Array.from({ length: 300 }, () => ({ type: 'llm_call', started_at: at(1), duration_ms: 10 }));
+  const { rows } = view({ steps: [counted(withRaw({ parts, trace }), 'started_at')] });
+  expect(rows[0]?.more).toBe('520 more parts are not listed');
+  expect(reads).toBeLessThan(2 * parts.length);
+});
