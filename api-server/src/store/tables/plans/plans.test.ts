@@ -97,7 +97,7 @@ async function fill(db: Kysely<Tables>): Promise<void> {
   );
   await sql`INSERT INTO approvals (id, run_id, step_name, kind, pipeline_name, stage, question, fields, status, requested_at, expires_at)
     ${numbers} SELECT 'approval-' || n, 'run-' || n, 'ask', 'step', 'pipeline-1', 'production', 'Restart?', '[]',
-      CASE WHEN n % 2 = 0 THEN 'pending' ELSE 'approved' END, n * 200000, n * 200000 + 60000 FROM numbers`.execute(db);
+      CASE WHEN n % 20 = 0 THEN 'pending' ELSE 'approved' END, n * 200000, n * 200000 + 60000 FROM numbers`.execute(db);
   for (const seq of [1, 5, 9])
     await sql`INSERT INTO run_events (run_id, first_seq, events) ${numbers} SELECT 'run-' || n, ${sql.lit(seq)}, '[{"seq":' || ${sql.lit(`${seq}`)} || '}]' FROM numbers`.execute(
       db,
