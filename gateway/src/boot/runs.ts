@@ -44,8 +44,10 @@ export function openRuns(stages: Omit<Stages, 'runs' | 'reload'>) {
       if (pods && agents.hasPod(job.agent)) return pods.perform(job, run, onTalk).finally(leave);
       const requestApproval: DoorDeps['requestApproval'] = (request, signal) => run.requestApproval(request, signal);
       const inSlot: DoorDeps['inSlot'] = (call) => run.working(call);
+      const decide: DoorDeps['decide'] = (call) => door.decide({ ...call, share: job.share });
       const { max_iterations: maxIterations } = limits;
-      const host = { generate: models.generate, maxIterations, onTalk, door: { ...door, requestApproval, inSlot } };
+      const ofRun = { ...door, decide, requestApproval, inSlot };
+      const host = { generate: models.generate, maxIterations, onTalk, door: ofRun };
       return runAgent(job, host).finally(leave);
     },
     compute,

@@ -164,12 +164,13 @@ export class HostedTools {
   /** Decides on the arguments as the gateway would send them, not on the pod's text of them. Rejects when the run ended meanwhile. */
   private async decide(ask: AskedCall): Promise<PolicyDecision> {
     const { server, tool, call_id: callId } = ask;
+    const { share } = this.job;
     const { name: agent, config } = this.job.agent;
     const input = parseToolInput(ask.input);
     if (!input) return { action: 'deny', rule: null, reason: NO_OBJECT };
     if (!isListed(config.tools, { server, name: tool }))
       return { action: 'deny', rule: null, reason: 'the agent does not list this tool' };
-    const decision = await this.deps.door.decide({ server, tool, agent, input: JSON.stringify(input), callId });
+    const decision = await this.deps.door.decide({ server, tool, agent, share, input: JSON.stringify(input), callId });
     this.job.signal.throwIfAborted();
     return decision;
   }

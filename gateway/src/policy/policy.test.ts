@@ -19,6 +19,18 @@ function decide(
   return policy.decide({ ...CALL, ...call });
 }
 
+test('expressions take turns with those of the same caller, and without one with those of the agent', async () => {
+  const asked = vi.fn(() => false);
+  const policy = compilePolicy({ default: 'allow', rules: [{ deny: { input_regex: 'x' }, reason: 'x' }] }, asked);
+  if (!policy.ok) throw new Error(policy.message);
+  await policy.decide({ ...CALL, share: 'shop' });
+  await policy.decide(CALL);
+  expect(asked.mock.calls).toEqual([
+    ['x', CALL.input, 'shop'],
+    ['x', CALL.input, 'triage'],
+  ]);
+});
+
 test('the first rule that matches decides, else the default', async () => {
   const rules = [
     { allow: { server: 'k8s', tool: 'get_*' } },

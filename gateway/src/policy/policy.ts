@@ -11,6 +11,8 @@ export interface PolicyCall {
   agent: string;
   /** The arguments as JSON text. */
   input: string;
+  /** With whose calls its expressions take turns; with the agent's where it is absent. */
+  share?: string;
 }
 
 type Names = Pick<PolicyCall, 'server' | 'tool' | 'agent'>;
@@ -130,7 +132,7 @@ function compileRule(
     if (!names(call, folded)) return 'no';
     if (pattern === undefined) return 'yes';
     if (call.input.length > MAX_TESTED_INPUT_CHARS) return 'untestable';
-    const found = matches(pattern, call.input, call.agent);
+    const found = matches(pattern, call.input, call.share ?? call.agent);
     return typeof found === 'boolean' ? matchOf(found) : found.then(matchOf);
   };
   return { ok: true, rule: { view, match } };
