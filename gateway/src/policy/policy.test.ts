@@ -20,7 +20,7 @@ function decide(
 }
 
 test('expressions take turns with those of the same caller, and without one with those of the agent', async () => {
-  const asked = vi.fn(() => false);
+  const asked = vi.fn<() => boolean>(() => false);
   const policy = compilePolicy({ default: 'allow', rules: [{ deny: { input_regex: 'x' }, reason: 'x' }] }, asked);
   if (!policy.ok) throw new Error(policy.message);
   await policy.decide({ ...CALL, share: 'shop' });
