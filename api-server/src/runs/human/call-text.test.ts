@@ -18,6 +18,7 @@ test.each([
   ['controls', '\ta\u0000\u0085\r', '<\\t>a<\\u0000\\u0085\\r>'],
   ['half a character', 'a\uD83D', 'a<\\ud83d>'],
   ['spaces at the end', ' a b  ', ' a b<\\u0020\\u0020>'],
+  ['spaces that look like another', 'a\u00A0b\u3000\uFFFC', 'a<\\u00a0>b<\\u3000\\ufffc>'],
   ['text that looks like an escape', 'a\\u202e', 'a\\u202e'],
   ['nothing', '', ''],
 ])('%s in a line of an input is an escape beside its text', (_, line, shown) => {

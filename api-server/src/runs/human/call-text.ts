@@ -32,7 +32,8 @@ const SHORT = new Map([
   ['\r', '\\r'],
 ]);
 
-const UNSEEN_IN_LINE = new RegExp(`(?:${UNSEEN.source}|[\\p{Cc}\\p{Cs}])+`, 'gu');
+/** Other spaces than the usual one, which they look like, and signs without a look. */
+const UNSEEN_IN_LINE = new RegExp(`(?:${UNSEEN.source}|[\\p{Cc}\\p{Cs}\\uFFFC]|[^\\P{Zs} ])+`, 'gu');
 
 /** A line of a text in which nothing is hidden from the person who reads it: controls and spaces at its end are escapes too. */
 export function readableLine(line: string): LinePart[] {

@@ -21,6 +21,12 @@ test('what a definition read back takes does not grow with the uses of a library
   expect(definitionBytes(JSON.parse(json) as object)).toBeGreaterThan(900 * KIB);
 });
 
+test('names of fields count, each once', () => {
+  const long = { ['n'.repeat(62_000)]: { type: 'string' } };
+  expect(definitionBytes({ properties: long })).toBeGreaterThan(62_000);
+  expect(definitionBytes({ properties: long, others: { ...long } })).toBeLessThan(63_000);
+});
+
 test('equal values of another kind or order stay apart', () => {
   const said = '[["1"],[1],{"0":1},["#0"],[null],["null"],{"a":1,"b":2},{"b":2,"a":1},[],{},[[]],[{}]]';
   expect(JSON.stringify(parseShared(said))).toBe(said);

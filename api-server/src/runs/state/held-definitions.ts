@@ -12,19 +12,21 @@ const WIDE = /[\u0100-\uffff]/;
 
 const textBytes = (text: string): number => TEXT_BYTES + text.length * (WIDE.test(text) ? 2 : 1);
 
-/** What a definition takes in memory, in bytes. What its uses of a library step share counts once. */
+/** What a definition takes in memory, in bytes. What its uses of a library step share counts once, and each name of a field. */
 export function definitionBytes(definition: object): number {
   const parts = new Set([definition]);
+  const names = new Set<string>();
   let bytes = 0;
   // Those that are found in it come after it.
   for (const part of parts) {
     bytes += PART_BYTES;
-    for (const value of Object.values(part) as unknown[]) {
+    for (const [name, value] of Object.entries(part) as [string, unknown][]) {
       bytes += VALUE_BYTES + (typeof value === 'string' ? textBytes(value) : 0);
       if (typeof value === 'object' && value !== null) parts.add(value);
+      if (!Array.isArray(part)) names.add(name);
     }
   }
-  return bytes;
+  return bytes + [...names].reduce((sum, name) => sum + textBytes(name), 0);
 }
 
 /** Definitions that runs go on with: those of each edition hold one, of which a reload makes others. */

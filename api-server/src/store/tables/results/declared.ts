@@ -16,6 +16,8 @@ const MAX_NAMES = 64 * 1024;
 const REMEMBERED = 16 * 1024 * 1024;
 /** Of a name or a step beside its text. */
 const ENTRY_SIZE = 64;
+/** Of a definition beside its steps. */
+const EMPTY_SIZE = 512;
 
 interface Declared {
   steps: DeclaredSteps;
@@ -59,7 +61,7 @@ interface Body {
 
 function declaredIn({ steps = [] }: Body): Declared {
   const declared = new Map<string, DeclaredOutputs>();
-  let size = ENTRY_SIZE;
+  let size = EMPTY_SIZE;
   for (const { name, output_schema: schema } of steps.flatMap((entry) => [entry, ...(entry.parallel?.steps ?? [])])) {
     if (name === undefined || schema === undefined) continue;
     const outputs = declaredOutputs(schema);
