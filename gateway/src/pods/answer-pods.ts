@@ -15,7 +15,8 @@ import type { RpcReply } from '../rpc/one-frame.ts';
 import { TOO_LARGE } from '../rpc/watcher.ts';
 import { modelCallOf } from '../runs/model-call.ts';
 import type { Run } from '../runs/run.ts';
-import { CHARS_OF_VALUE, type RunAgentDeps, type RunJob } from '../runs/run-agent.ts';
+import { heldChars } from '../runs/held-chars.ts';
+import type { RunAgentDeps, RunJob } from '../runs/run-agent.ts';
 import type { RunEvent } from '../runs/run-event.ts';
 import { RunAborted, type RunOutcome } from '../runs/run-outcome.ts';
 import { isListed, isNameOf } from '../runs/tool-offer.ts';
@@ -221,14 +222,14 @@ function once<Params extends Asked>(
   };
 }
 
-/** A request counts as held until its work is done, with the values of `input`, a text of JSON in it. */
+/** A request counts as held until its work is done, with the values and names of `input`, a text of JSON in it. */
 function holding<Result>(
   { onTalk, open }: Hosted,
   json: string,
   work: () => Promise<Result>,
   input = '',
 ): Promise<Result> {
-  const chars = json.length + (valuesIn(json) + valuesIn(input)) * CHARS_OF_VALUE;
+  const chars = heldChars(json, input);
   onTalk(chars);
   const done = work().finally(() => {
     open.delete(done);

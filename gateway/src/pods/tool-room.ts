@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
 import { type RpcError, rpcError, valuesIn } from '@signalbox/crds';
-import { CHARS_OF_VALUE } from '../runs/run-agent.ts';
+import { CHARS_OF_VALUE } from '../runs/held-chars.ts';
 import type { ServedTool } from '../tools/tool-servers.ts';
 import { MAX_DEFINITION_CHARS } from '../tools/tool.ts';
 

@@ -55,6 +55,20 @@ test('an event that is no frame is left out, which is said once, and the next on
   expect(bugs).toEqual([expect.objectContaining({ message: expect.stringContaining('does not fit a frame') })]);
 });
 
+test('a request counts as what it takes once it is read, with its values and their names', async () => {
+  const sizes: number[] = [];
+  const handle = (_request: unknown, _connection: unknown, bytes: number) => {
+    sizes.push(bytes);
+    return Promise.resolve({ ok: true as const, result: null });
+  };
+  const { socket } = connect({ handle });
+  for (const params of ['["abc"]', '{"a":1}', '{"a":{"b":1}}'])
+    socket.emit('message', Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"m","params":${params}}`), false);
+  await until(() => sizes.length === 3);
+  const [list = 0, object = 0, deep = 0] = sizes;
+  expect([object - list, deep - object]).toEqual([88, 2 * 88 + 6]);
+});
+
 test('what many connections wait for is sent in turns, to each the events of a run in their order and then its answer', async () => {
   const run = Promise.withResolvers<{ ok: boolean; json: string }>();
   const inTurn = [0];

@@ -1,4 +1,12 @@
-import { decodeFrame, type RpcError, rpcError, type RpcId, type RpcRequest, type RpcResponse } from '@signalbox/crds';
+import {
+  decodeFrame,
+  type RpcError,
+  rpcError,
+  type RpcId,
+  type RpcRequest,
+  type RpcResponse,
+  valuesIn,
+} from '@signalbox/crds';
 import { createTurns } from '@signalbox/crds/process/in-turn';
 import type { WebSocket } from 'ws';
 import { cutSlow, type Shared, unreadOf } from './connection-room.ts';
@@ -10,7 +18,7 @@ import { OpenRequests } from './open-requests.ts';
 export type HandleRequest = (request: RpcRequest, connection: Connection) => Promise<RpcAnswer>;
 
 export interface ConnectionDeps extends FrameLimits, Partial<Shared> {
-  /** `bytes` of the frame. */
+  /** `bytes` that the request takes once it is read. */
   handle: (request: RpcRequest, connection: Connection, bytes: number) => Promise<RpcAnswer>;
   /** Who takes turns with others, for all its connections. */
   peer: string;
@@ -30,6 +38,8 @@ const MAX_UNSUSPICIOUS_BYTES = 32 * 1024;
 /** An answer that is sent at once, though others wait for the same run: a turn of its own takes longer. */
 const SMALL_CHARS = 16 * 1024;
 const MAX_DEPTH = 64;
+/** Of a value in memory beside its text, and of its name: objects with names of their own share nothing. */
+const BYTES_OF_VALUE = 88;
 /** Bytes of a request beside its parameters. */
 const ENVELOPE_BYTES = 1000;
 /** How long an event may wait for the frames that follow it. */
@@ -166,7 +176,7 @@ export class Connection {
         rpcError('invalid_request', `params nest deeper than ${MAX_DEPTH} levels`),
       );
     }
-    this.handle(frame.message, data.length);
+    this.handle(frame.message, data.length + valuesIn(text, true) * BYTES_OF_VALUE);
   }
 
   private handle(request: RpcRequest, bytes: number): void {

@@ -28,7 +28,7 @@ export interface MethodDeps {
 }
 
 type Method = (params: unknown, watcher: RunWatcher, bytes: number) => Promise<RpcAnswer> | RpcAnswer;
-/** `bytes` of the frame. */
+/** `bytes` that the request takes once it is read. */
 export type CallMethod = (request: RpcRequest, watcher: RunWatcher, bytes: number) => Promise<RpcAnswer>;
 
 const NoParams = z.strictObject({}).optional();

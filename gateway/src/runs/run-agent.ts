@@ -1,10 +1,11 @@
 import type { AgentRunSpent, SchemaError, SchemaResult } from '@signalbox/crds';
-import { extractJson, valuesIn } from '@signalbox/crds';
+import { extractJson } from '@signalbox/crds';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import type { Generated, GenerateOptions, GenerateRequest } from '../models/generate.ts';
 import type { ModelContent, ModelPrompt } from '../models/model.ts';
 import { turnOf } from '../models/own-turns.ts';
 import type { AnswerContract } from './answer-contract.ts';
+import { heldChars } from './held-chars.ts';
 import { modelCallOf } from './model-call.ts';
 import type { EmitRunEvent } from './run-event.ts';
 import type { RunSpan } from '../observability/span.ts';
@@ -50,8 +51,6 @@ export const MAX_CALLS_PER_TURN = 32;
 export const CALLS_AT_ONCE = 8;
 /** Of what events and people get; only the provider gets all of it back: a proxy may write a thought's signature into an id. */
 const MAX_CALL_ID_CHARS = 200;
-/** A parsed value takes up to 80 bytes. */
-export const CHARS_OF_VALUE = 40;
 /** What a run has said and heard, as JSON; no model reads as much. */
 const MAX_TALK_CHARS = 16 * 1024 * 1024;
 const CUT_OFF = 'and it was cut off at its limit of tokens (max_tokens)';
@@ -193,7 +192,7 @@ class AgentRun {
 
   private add(message: ModelPrompt[number]): void {
     const json = JSON.stringify(message);
-    const chars = json.length + (message.role === 'assistant' ? valuesIn(json) * CHARS_OF_VALUE : 0);
+    const chars = message.role === 'assistant' ? heldChars(json) : json.length;
     this.talkChars += chars;
     this.prompt.push(message);
     this.deps.onTalk?.(chars);

@@ -1,9 +1,9 @@
-import { inputSha256, valuesIn } from '@signalbox/crds';
+import { inputSha256 } from '@signalbox/crds';
 import { derivedId } from '../state/ids.ts';
 import { callText } from '../human/call-text.ts';
 import { pendingApproval, type Approval, type ApprovalsOfRun } from '../human/approval.ts';
 import type { Failure, ToolDecision, ToolRequest } from '../state/executor.ts';
-import { VALUE_SIZE } from '../state/shares.ts';
+import { sizeOfValues } from '../state/size-of-values.ts';
 import type { Attempt } from '../state/step-kind.ts';
 import type { StepContext } from '../state/step-context.ts';
 
@@ -58,7 +58,7 @@ export async function askForTool(
 
 /** Of its text and its input, both of which are stored where they are not yet; the input is read, too. */
 const sizeOf = ({ question, tool }: Approval, isStored: boolean) => ({
-  sends: question.length + VALUE_SIZE * valuesIn(JSON.stringify(tool?.input ?? null)),
+  sends: question.length + sizeOfValues(tool?.input ?? null),
   stores: isStored ? 0 : 2 * question.length,
 });
 

@@ -6,7 +6,7 @@ import { enterCall } from '../state/open-calls.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { CheckResult } from '../state/model.ts';
 import type { PromptRoom } from '../state/prompt-room.ts';
-import { VALUE_SIZE } from '../state/shares.ts';
+import { VALUE_SIZE } from '../state/size-of-values.ts';
 import { shownUrl, type TriedRequest } from '../state/step-parts.ts';
 import { noteMissing } from '../prompt/blanks.ts';
 import { oneAtATime } from '../prompt/one-at-a-time.ts';

@@ -21,9 +21,6 @@ export interface Shares {
   all(): number;
 }
 
-/** What each value of JSON takes beside its text once it is read, in characters. */
-export const VALUE_SIZE = 16;
-
 /** So many runs that hold all they may fill the memory of all. */
 const RUNS_OF_ALL = 8;
 

@@ -14,6 +14,14 @@ const answered = (text: string): Performed => ({
   answer: plainAnswer({ confidence: null, summary: null, output: { text } }),
   facts: noFacts({ prompt: 'asked' }),
 });
+const withNames = (count: number): Performed => ({
+  ...answered(''),
+  answer: plainAnswer({
+    confidence: null,
+    summary: null,
+    output: Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, { [`m${at}`]: 1 }])),
+  }),
+});
 const view = (text: string): StepView =>
   heldView({
     status: 'completed',
@@ -39,6 +47,12 @@ test('what sub-runs answer counts for the run above until they end, and one that
   });
   room.drop(first);
   expect(withinRoom(room, { run: second, name: 'a' }, large)).toBe(large);
+});
+
+test('names of an answer that its objects do not share count as what they take', () => {
+  const room = createAnswerRoom(OF_RUN, OF_RUN, () => null);
+  expect(withinRoom(room, { run: runBelow(null), name: 'a' }, withNames(200)).ok).toBe(true);
+  expect(withinRoom(room, { run: runBelow(null), name: 'a' }, withNames(400))).toMatchObject({ ok: false });
 });
 
 test('an answer that is kept counts as what it takes in memory, and one of a further iteration in its place', () => {

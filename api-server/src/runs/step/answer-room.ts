@@ -1,9 +1,9 @@
-import { valuesIn } from '@signalbox/crds';
 import type { ActiveRun } from '../state/active-run.ts';
 import type { DailyBytes } from '../state/daily-bytes.ts';
 import { failure, type Failure } from '../state/executor.ts';
 import { viewBytes } from '../state/held.ts';
-import { createShares, VALUE_SIZE } from '../state/shares.ts';
+import { createShares } from '../state/shares.ts';
+import { sizeOfValues } from '../state/size-of-values.ts';
 import type { StepContext } from '../state/step-context.ts';
 import type { CallFacts, Performed } from '../state/step-kind.ts';
 
@@ -86,8 +86,9 @@ export function withinRoom(
     nextStepContext: null,
     ...performed.answer,
   };
-  const json = JSON.stringify([raw, output, summary, nextStepContext]);
-  const size = json.length + VALUE_SIZE * valuesIn(json);
+  const held = [raw, output, summary, nextStepContext];
+  const json = JSON.stringify(held);
+  const size = json.length + sizeOfValues(held, json);
   run.answers.size += size;
   const refused = run.answers.size > MAX_SIZE ? TOO_MUCH : room.take(run, name, size);
   if (!refused) return performed;

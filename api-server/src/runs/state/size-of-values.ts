@@ -1,0 +1,29 @@
+import { valuesIn } from '@signalbox/crds';
+
+/** What each value of JSON takes beside its text once it is read, in characters. */
+export const VALUE_SIZE = 16;
+/** The same of a name that no other object has after the names before it: what objects of one shape share. */
+const SHAPE_SIZE = 160;
+
+/** What `value`, of which `json` is the text, takes as it is, in characters. */
+export const sizeOfValues = (value: unknown, json = JSON.stringify(value)): number =>
+  VALUE_SIZE * valuesIn(json) + SHAPE_SIZE * shapesIn(value);
+
+/** Sequences of names with which objects in it begin, each once. */
+function shapesIn(value: unknown): number {
+  const shapes = new Map<string, number>();
+  const parts = [value];
+  // Those that are found in it come after it.
+  for (const part of parts) {
+    if (typeof part !== 'object' || part === null) continue;
+    let shape = 0;
+    for (const [name, item] of Object.entries(part)) {
+      if (typeof item === 'object') parts.push(item);
+      if (Array.isArray(part)) continue;
+      const longer = `${shape}/${name}`;
+      shape = shapes.get(longer) ?? shapes.size + 1;
+      shapes.set(longer, shape);
+    }
+  }
+  return shapes.size;
+}
