@@ -69,6 +69,14 @@ test('a request counts as what it takes once it is read, with its values and the
   expect([object - list, deep - object]).toEqual([88, 2 * 88 + 6]);
 });
 
+test('what is asked on a connection that has ended is given up at once, so that the next client is asked', async () => {
+  const { socket, connection } = connect();
+  socket.emit('close');
+  const { signal } = new AbortController();
+  const asked = () => connection.request('tool.request_approval', {}, signal);
+  for (const time of ['as it ends', 'later']) await expect(asked(), time).rejects.toThrow('the connection closed');
+});
+
 test('what many connections wait for is sent in turns, to each the events of a run in their order and then its answer', async () => {
   const run = Promise.withResolvers<{ ok: boolean; json: string }>();
   const inTurn = [0];

@@ -8,9 +8,11 @@ interface OpenRequest {
 /** What this side asked on a connection and has no answer to. */
 export class OpenRequests {
   private readonly open = new Map<RpcId, OpenRequest>();
+  private ended: Error | null = null;
 
-  /** Rejects when `signal` aborts, or all are given up. */
+  /** Rejects when `signal` aborts, or all are given up, also where they were before. */
   add(id: RpcId, signal: AbortSignal): Promise<RpcResponse> {
+    if (this.ended) return Promise.reject(this.ended);
     return new Promise((resolve, reject) => {
       const stop = () => {
         this.open.delete(id);
@@ -39,7 +41,8 @@ export class OpenRequests {
   }
 
   giveUp(reason: string): void {
-    for (const { reject } of this.open.values()) reject(new Error(reason));
+    this.ended = new Error(reason);
+    for (const { reject } of this.open.values()) reject(this.ended);
     this.open.clear();
   }
 }
