@@ -74,7 +74,7 @@ test('what is asked on a connection that has ended is given up at once, so that 
   socket.emit('close');
   const { signal } = new AbortController();
   const asked = () => connection.request('tool.request_approval', {}, signal);
-  for (const time of ['as it ends', 'later']) await expect(asked(), time).rejects.toThrow('the connection closed');
+  for (const _ of ['as it ends', 'later']) await expect(asked()).rejects.toThrow('the connection closed');
 });
 
 test('what many connections wait for is sent in turns, to each the events of a run in their order and then its answer', async () => {
