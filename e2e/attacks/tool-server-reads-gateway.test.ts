@@ -20,7 +20,7 @@ import { ROOT, type Service, startProcess } from '../support/start-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const SERVER = join(import.meta.dirname, 'prying-server.ts');
-const MAIN = join(ROOT, 'gateway/src/main.ts');
+const MAIN = join(ROOT, 'gateway/start.mjs');
 const SECRETS = {
   GATEWAY_ADMIN_TOKEN: 'SEEKRET-admin-token-of-the-test',
   GATEWAY_INVOKE_TOKEN: 'SEEKRET-invoke-token-of-the-test',
@@ -92,6 +92,8 @@ interface Booty {
   /** Processes with a configuration file in their command line, and how many of them it may end. */
   nodes: number;
   signalled: number;
+  /** Whether the gateway opened its debugger to a signal. */
+  debugger: boolean;
   written: string[];
   uid: number;
 }
@@ -131,13 +133,14 @@ describe.each([
   test('shows processes to a server that may see them, and still nothing of theirs', async () => {
     const gateway = await start(own(configure({ host_processes: true })), { before });
     const booty = await bootyOf(gateway);
-    expect(booty).toMatchObject({ secrets: [], memory: [] });
+    expect(booty).toMatchObject({ secrets: [], memory: [], debugger: false });
     expect(booty.nodes).toBeGreaterThan(0);
   });
 
   test('warns of a server that is not isolated, which finds the file and the memory but no secret in /proc', async () => {
     const gateway = await start(own(configure({ isolation: 'off' })), { before });
-    const { secrets, memory } = await bootyOf(gateway);
+    const { secrets, memory, debugger: isOpen } = await bootyOf(gateway);
+    expect(isOpen).toBe(false);
     expect(secrets.filter((secret) => secret.startsWith('/proc') && !secret.includes('/root/'))).toEqual([]);
     expect(secrets.join()).toContain('SEEKRET-literal');
     expect(memory).not.toEqual([]);

@@ -3,6 +3,8 @@
  * that call it: an old Node must reach this line before it meets TypeScript.
  */
 export function needNode(program, script = program) {
+  // Node would open its debugger at this signal, and whoever may send it would read all that the process holds.
+  process.on('SIGUSR1', () => undefined);
   if (Number(process.versions.node.split('.')[0]) >= 24) return;
   process.stderr.write(
     `signalbox ${program} needs Node 24 or newer, this is ${process.versions.node}. Run it with "npm run ${script}" after ` +
