@@ -1,4 +1,4 @@
-import { type Check, computeLimit, type ComputeLimit, type Evaluated, valuesIn } from '@signalbox/crds';
+import { type Check, computeLimit, type ComputeLimit, type Evaluated } from '@signalbox/crds';
 import { type ActiveRun, authorOf } from '../state/active-run.ts';
 import { failure, type AuthorHttp, type Failure } from '../state/executor.ts';
 import { withDeadline } from '../state/deadline.ts';
@@ -6,7 +6,7 @@ import { enterCall } from '../state/open-calls.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { CheckResult } from '../state/model.ts';
 import type { PromptRoom } from '../state/prompt-room.ts';
-import { VALUE_SIZE } from '../state/size-of-values.ts';
+import { sizeOfValues } from '../state/size-of-values.ts';
 import { shownUrl, type TriedRequest } from '../state/step-parts.ts';
 import { noteMissing } from '../prompt/blanks.ts';
 import { oneAtATime } from '../prompt/one-at-a-time.ts';
@@ -118,9 +118,10 @@ async function weigh(
   if (waits.refused) return noRoom(waits.refused);
   return await oneAtATime(run, async () => {
     await templates.turn(run);
-    using parsed = prompts.hold(run, { raw: null, sends: VALUE_SIZE * valuesIn(text) });
+    const answer = read();
+    using parsed = prompts.hold(run, { raw: null, sends: sizeOfValues(answer) });
     if (parsed.refused) return noRoom(parsed.refused);
-    return await templates.evaluate(expect, { ...values(), ...read() }, owner);
+    return await templates.evaluate(expect, { ...values(), ...answer }, owner);
   });
 }
 

@@ -7,10 +7,12 @@ const UNSEEN = /\p{Default_Ignorable_Code_Point}|\p{Cf}|\p{Zl}|\p{Zp}|[\u007F-\u
 /** Those of them that change the order: other unseen ones belong to words of some scripts and to emoji. */
 const TURNING = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g;
 
-const escaped = (character: string): string =>
-  [...Array(character.length).keys()]
-    .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
-    .join('');
+function escaped(character: string): string {
+  let text = '';
+  for (let at = 0; at < character.length; at += 1)
+    text += `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`;
+  return text;
+}
 
 /** The same JSON on one line, in which nothing is hidden from the person who reads it. */
 export const readableJson = (input: unknown): string => JSON.stringify(input).replace(UNSEEN, escaped);

@@ -4,7 +4,7 @@ import type { EventHub } from '../state/events.ts';
 import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
 import { spentWithBelow } from '../cost/budget.ts';
 import { addBelow, spentBy } from '../cost/cost.ts';
-import { charsOf, heldContext } from '../state/held.ts';
+import { charsOfAll, heldContext } from '../state/held.ts';
 import { NO_SPAN } from '../state/span.ts';
 import { StepResults } from '../state/step-results.ts';
 import { depthUnder } from './activate.ts';
@@ -117,7 +117,7 @@ function rebuild(
     inFlight: new Map(inFlight.map((step) => [step.stepName, step])),
     pending: [],
     totals: spentBy(stored.steps),
-    answers: { size: views.reduce((sum, [, view]) => sum + charsOf(view), 0), kept: new Map() },
+    answers: { size: charsOfAll(views), kept: new Map() },
     below: stored.below,
     blanks: new Map(),
     log: {},

@@ -1,6 +1,6 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { valuesIn } from '@signalbox/crds';
 import { LRUCache } from 'lru-cache';
+import { sizeOfValues } from './size-of-values.ts';
 import type { StepView } from './step-results.ts';
 import type { StepExecution, TriggerContext } from './model.ts';
 
@@ -10,7 +10,7 @@ const SMALL_BYTES = 16 * 1024;
 const BYTES_A_VALUE = 56;
 const SIGNS = /[,[{]/g;
 
-/** Characters of what stays read for a moment; each value counts as 16 more. */
+/** Characters of what stays read for a moment, with what its values take. */
 const READ_SIZE = 32 * 1024 * 1024;
 const READ_MS = 10_000;
 
@@ -22,8 +22,9 @@ const read = new LRUCache<Uint8Array, object>({
   updateAgeOnGet: true,
   memoMethod: (packed, _, { options }) => {
     const json = zstdDecompressSync(packed).toString();
-    options.size = json.length + 16 * valuesIn(json);
-    return JSON.parse(json) as object;
+    const value = JSON.parse(json) as object;
+    options.size = json.length + sizeOfValues(value, json);
+    return value;
   },
 });
 
@@ -113,6 +114,9 @@ export function heldView(view: StepView, small?: number): StepView {
 
 /** Of an answer as JSON, without reading it. */
 export const charsOf = (view: StepView | undefined): number => (view && viewChars.get(view)) ?? 0;
+
+export const charsOfAll = (views: readonly (readonly [string, StepView])[]): number =>
+  views.reduce((sum, [, view]) => sum + charsOf(view), 0);
 
 /** What a view takes in memory, in bytes. */
 export const viewBytes = (view: StepView): number => (sizesInMemory.get(view) ?? 0) + (view.summary?.length ?? 0);

@@ -196,3 +196,36 @@ test('a rerun from a step has room for what it reads until the run is started, o
   expect((await again(run.id, 'ada', { reading, fromStep: null })).run.status).toBe('completed');
   expect(asked).toHaveLength(2);
 });
+
+const TWO = `name: p\nstage: production\nsteps: [${ACT.replace('act', 'first')}, ${ACT}]\n`;
+
+test('the answers that a rerun takes over count among its own', async () => {
+  const each = (name: string) =>
+    `{name: ${name}, fan_out: {over: "[1, 2, 3, 4, 5, 6, 7, 8]", step: {executor: gateway, agent: one, prompt_template: x}}}`;
+  let chars = 1_000_000;
+  const one = () => sure(0.9, { text: 'x'.repeat(chars) });
+  const text = `name: p\nstage: production\nsteps: [${each('first')}, ${HUMAN}, ${each('act')}]\n`;
+  world = await createWorld({ pipelines: [text], agents: { one } });
+  const id = await world.start('p');
+  await expect.poll(() => world.calls.length).toBe(8);
+  chars = 1;
+  const read = async () =>
+    (await world.approvals.list({ status: 'pending' }, { limit: 1, offset: 0 })).approvals[0]?.id;
+  await expect.poll(read).toBeDefined();
+  const yes = { verdict: { decision: 'approve' as const, fields: {}, comment: null }, by: person('bea') };
+  await world.approvals.decide((await read()) ?? '', yes);
+  expect((await world.ended(id)).run.status).toBe('completed');
+  chars = 1_000_000;
+  expect((await again(id, 'ada')).step('act/7').error?.message).toContain('more than 16 MiB together');
+});
+
+test('a run of more than 64 MiB is rerun from the start only', async () => {
+  world = await createWorld({ pipelines: [TWO], agents: { one: () => sure(0.9) } });
+  const { run } = await world.run('p');
+  const large = { error_message: 'x'.repeat(65 * 1024 * 1024) };
+  await world.database.write((tx) =>
+    tx.db.updateTable('step_executions').set(large).where('step_name', '=', 'first').execute(),
+  );
+  await expect(again(run.id, 'ada')).rejects.toThrow('rerun it from the start');
+  expect((await again(run.id, 'ada', { fromStep: null })).run.status).toBe('completed');
+});

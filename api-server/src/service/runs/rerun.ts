@@ -42,6 +42,11 @@ interface Asked {
   actor: Actor;
 }
 
+/** Of a run whose results a rerun takes over: each rerun of a rerun would be larger than the one before. */
+const MOST_BYTES = 64 * 1024 * 1024;
+const TOO_LARGE =
+  'prompts and answers of the run take more than 64 MiB, which no rerun takes over; rerun it from the start, without from_step';
+
 /**
  * Reads the original run, plans the rerun, and passes the new run to intake like any other (Orchestration 4.1). What it reads of steps
  * has room until the run is started, not until the answer is taken: one request may rerun many.
@@ -49,6 +54,7 @@ interface Asked {
 export async function rerun(deps: RerunDeps, asked: Asked): Promise<RerunStarted> {
   if (asked.fromStep === null) return startAgain(deps, asked);
   const bytes = await bytesOfRuns(deps.database.db, [asked.id]);
+  if (bytes > MOST_BYTES) throw new AppError('validation', TOO_LARGE);
   return heldByNone(() => deps.reading(bytes, () => startAgain(deps, asked)));
 }
 

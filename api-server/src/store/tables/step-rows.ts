@@ -3,8 +3,8 @@ import type { Kysely } from 'kysely';
 import type { StepRow } from '../db/rows/step-row.ts';
 import type { Tables } from '../db/schema.ts';
 
-/** Rows that are read at a time. */
-const PAGE = 500;
+/** Rows that are read at a time: each may have a megabyte of text. */
+const PAGE = 32;
 
 /** All executions of a run as they are stored, in order; between two pages other work has its turn. */
 export async function stepRows(db: Kysely<Tables>, runId: string): Promise<StepRow[]> {
