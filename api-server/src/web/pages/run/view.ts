@@ -24,7 +24,7 @@ import { messageRows } from './messages.ts';
 import { noticeOf } from './notice.ts';
 import { type PlanNode, planOf } from './graph/plan.ts';
 import { resultView } from './result/view.ts';
-import { listed } from './listed.ts';
+import { firstByRank } from './first-by-rank.ts';
 import { childRows, rerunNote, rerunRows, withWaits } from './step/relations.ts';
 import { panelView, type Tab } from './step-panel.ts';
 import { timelineView } from './timeline/timeline.ts';
@@ -68,7 +68,7 @@ function listedSteps(steps: ShownStep[], chosen: ShownStep | null): ShownStep[] 
     if (step.step_index === chosen?.step_index) return 1;
     return step.status === 'completed' || step.status === 'skipped' ? 3 : 2;
   };
-  return listed(steps, MOST_LINES, rank);
+  return firstByRank(steps, MOST_LINES, rank);
 }
 
 /** The time of the delivery is one of the facts of the run. */

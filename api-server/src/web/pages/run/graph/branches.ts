@@ -1,6 +1,7 @@
 import { isFanOut, isParallel, type Join, type Step } from '@signalbox/crds';
 import { duration, score, secondsBetween, shorten } from '../../format.ts';
 import { stepLook, statusLook, type StatusLook } from '../../status.ts';
+import { firstByRank } from '../first-by-rank.ts';
 import type { PlanNode } from './plan.ts';
 import type { ShownStep } from '../step/shown-step.ts';
 
@@ -22,21 +23,19 @@ export function branchLook({ row: group }: PlanNode, row: ShownStep): StatusLook
 type Branch = PlanNode['branches'][number];
 const URGENCY: Partial<Record<StatusLook['tone'], number>> = { bad: 0, escalated: 0, wait: 1 };
 
-const urgencyOf = (node: PlanNode, { row }: Branch): number => (row && URGENCY[branchLook(node, row).tone]) ?? 2;
+/** The less, the sooner somebody should see it. */
+export const urgencyOf = (node: PlanNode, { row }: Branch): number => (row && URGENCY[branchLook(node, row).tone]) ?? 2;
 
 /** The branches of a group in their order, but first those that failed, then those below the threshold. */
-export const byUrgency = (node: PlanNode): Branch[] =>
+const byUrgency = (node: PlanNode): Branch[] =>
   node.branches.toSorted((a, b) => urgencyOf(node, a) - urgencyOf(node, b));
 
 const SHOWN = 60;
 
 /** Where there are too many, others that did not complete go before those that did. */
 function shownBranches(node: PlanNode): Branch[] {
-  const done = ({ row }: Branch) => Number(row?.status === 'completed');
-  const kept = new Set(
-    node.branches.toSorted((a, b) => urgencyOf(node, a) - urgencyOf(node, b) || done(a) - done(b)).slice(0, SHOWN),
-  );
-  return byUrgency(node).filter((branch) => kept.has(branch));
+  const rank = (branch: Branch) => 2 * urgencyOf(node, branch) + Number(branch.row?.status === 'completed');
+  return firstByRank(byUrgency(node), SHOWN, rank);
 }
 
 /** The place of a branch of a fan-out in its list. */

@@ -1,6 +1,7 @@
 import { duration, score, secondsBetween, shorten } from '../../format.ts';
 import { isActive, statusLook, stepLook, type StatusLook } from '../../status.ts';
-import { branchLook, byUrgency, itemText } from './branches.ts';
+import { firstByRank } from '../first-by-rank.ts';
+import { branchLook, itemText, urgencyOf } from './branches.ts';
 import { type Layout, NODE, type Places } from './layout.ts';
 import type { PlanNode } from './plan.ts';
 import type { ShownStep } from '../step/shown-step.ts';
@@ -51,14 +52,13 @@ function boxesOf(plan: PlanNode[]): Box[] {
 function branchBoxes(node: PlanNode, most: number): Box[] {
   const after = [node.name];
   const folded = node.branches.length > most;
-  const kept = new Set(folded ? byUrgency(node).slice(0, most - 1) : node.branches);
-  const boxes = node.branches
-    .filter((branch) => kept.has(branch))
-    .map(({ name, row }): Box => {
-      const look = row ? branchLook(node, row) : undefined;
-      return { name, label: labelOf(name, node), kind: 'branch', row, look, after, folds: [] };
-    });
+  const shown = firstByRank(node.branches, folded ? most - 1 : most, (branch) => urgencyOf(node, branch));
+  const boxes = shown.map(({ name, row }): Box => {
+    const look = row ? branchLook(node, row) : undefined;
+    return { name, label: labelOf(name, node), kind: 'branch', row, look, after, folds: [] };
+  });
   if (!folded) return boxes;
+  const kept = new Set(shown);
   const folds = node.branches.filter((branch) => !kept.has(branch));
   const more = { name: `${node.name}/more`, label: `${folds.length} more` };
   return [...boxes, { ...more, kind: 'more', row: null, after, folds }];

@@ -1,6 +1,6 @@
 import { age, duration, exactTime, secondsBetween } from '../../format.ts';
 import { paths } from '../../paths.ts';
-import { listed } from '../listed.ts';
+import { firstByRank } from '../first-by-rank.ts';
 import { plural } from '../../runs/row.ts';
 import { isActive, statusLook } from '../../status.ts';
 import type { ApprovalLine } from '../../../../service/views/approval.ts';
@@ -41,7 +41,7 @@ function startersOf({ steps, children }: ShownRun): Map<string, string> {
 /** The runs that steps of this run started, as many as a page shows. */
 export function childRows(run: ShownRun, now: number) {
   const starters = startersOf(run);
-  const shown = listed(run.children, MOST_CHILDREN, (child) => Number(wentWell(child)));
+  const shown = firstByRank(run.children, MOST_CHILDREN, (child) => Number(wentWell(child)));
   return shown.map((child) => ({
     href: paths.run(child.id),
     pipeline: child.pipeline_name,

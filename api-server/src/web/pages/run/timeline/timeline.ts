@@ -1,3 +1,4 @@
+import { firstByRank } from '../first-by-rank.ts';
 import type { ApprovalLine } from '../../../../service/views/approval.ts';
 import type { LogLine } from '../../../../service/views/run.ts';
 import { duration } from '../../format.ts';
@@ -87,10 +88,7 @@ function trackOf(all: readonly Part[], drawn: Drawn) {
 function drawnParts(parts: readonly Part[], chosen: boolean, { steps, now }: TimelineInput): readonly Part[] {
   const few = steps.length < CROWD ? Math.max(FEWEST_BARS, Math.floor(MOST_BARS / steps.length)) : 1;
   const most = chosen ? Infinity : few;
-  if (parts.length <= most) return parts;
-  const lengthOf = ({ from, to }: Part) => (to ?? now) - from;
-  const kept = new Set(parts.toSorted((a, b) => lengthOf(b) - lengthOf(a)).slice(0, most));
-  return parts.filter((part) => kept.has(part));
+  return firstByRank(parts, most, ({ from, to }) => from - (to ?? now));
 }
 
 const partRow = (part: Part, drawn: Drawn) => ({

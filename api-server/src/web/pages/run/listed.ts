@@ -1,5 +1,0 @@
-/** As many of `items` as a page lists, in their order: those of a lower rank come before the others. */
-export function listed<T>(items: readonly T[], most: number, rank: (item: T) => number): T[] {
-  const kept = new Set(items.toSorted((a, b) => rank(a) - rank(b)).slice(0, most));
-  return items.filter((item) => kept.has(item));
-}
