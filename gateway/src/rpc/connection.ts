@@ -13,6 +13,7 @@ import { cutSlow, type Shared, unreadOf } from './connection-room.ts';
 import { encodeReply, holdsTooMany, isOneFrame, unfit } from './one-frame.ts';
 import type { FrameLimits, RpcAnswer, RpcReply } from './one-frame.ts';
 import { OpenRequests } from './open-requests.ts';
+import { BYTES_OF_VALUE } from '../runs/held-chars.ts';
 
 /** The answer to a request of the peer: a result, or an error object. */
 export type HandleRequest = (request: RpcRequest, connection: Connection) => Promise<RpcAnswer>;
@@ -38,8 +39,6 @@ const MAX_UNSUSPICIOUS_BYTES = 32 * 1024;
 /** An answer that is sent at once, though others wait for the same run: a turn of its own takes longer. */
 const SMALL_CHARS = 16 * 1024;
 const MAX_DEPTH = 64;
-/** Of a value in memory beside its text, and of its name: objects with names of their own share nothing. */
-const BYTES_OF_VALUE = 88;
 /** Bytes of a request beside its parameters. */
 const ENVELOPE_BYTES = 1000;
 /** How long an event may wait for the frames that follow it. */
