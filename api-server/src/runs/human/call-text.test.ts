@@ -6,6 +6,7 @@ test.each([
   ['a space of no width', 'prod\u200B', '"prod\\u200b"'],
   ['letters that no font shows', 'a\u{E0041}', '"a\\udb40\\udc41"'],
   ['a control that no font shows', 'prod\u0085\u007F', '"prod\\u0085\\u007f"'],
+  ['a space that looks like another', 'a\u00A0b\u3000\uFFFC', '"a\\u00a0b\\u3000\\ufffc"'],
   ['other scripts', 'größe 数据 👍', '"größe 数据 👍"'],
 ])('%s in the input of a tool is readable', (_, input, shown) => {
   expect(readableJson(input)).toBe(shown);

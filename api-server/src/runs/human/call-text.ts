@@ -1,8 +1,8 @@
 import { linedJson } from '../state/lined-json.ts';
 import type { ToolCall } from './approval.ts';
 
-/** Characters that no reader sees, or that change the order in which others are read. */
-const UNSEEN = /\p{Default_Ignorable_Code_Point}|\p{Cf}|\p{Zl}|\p{Zp}|[\u007F-\u009F\u2800]/gu;
+/** Characters that no reader sees, that change the order in which others are read, or that look like the usual space. */
+const UNSEEN = /\p{Default_Ignorable_Code_Point}|\p{Cf}|\p{Zl}|\p{Zp}|[^\P{Zs} ]|[\u007F-\u009F\u2800\uFFFC]/gu;
 
 /** Those of them that change the order: other unseen ones belong to words of some scripts and to emoji. */
 const TURNING = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g;
@@ -34,8 +34,7 @@ const SHORT = new Map([
   ['\r', '\\r'],
 ]);
 
-/** Other spaces than the usual one, which they look like, and signs without a look. */
-const UNSEEN_IN_LINE = new RegExp(`(?:${UNSEEN.source}|[\\p{Cc}\\p{Cs}\\uFFFC]|[^\\P{Zs} ])+`, 'gu');
+const UNSEEN_IN_LINE = new RegExp(`(?:${UNSEEN.source}|[\\p{Cc}\\p{Cs}])+`, 'gu');
 
 /** A line of a text in which nothing is hidden from the person who reads it: controls and spaces at its end are escapes too. */
 export function readableLine(line: string): LinePart[] {
