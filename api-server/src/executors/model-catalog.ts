@@ -5,11 +5,14 @@ const MTOK = 1_000_000;
 /** What is read of a catalog at most; the largest known one has a megabyte. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
+/** Of one token; with more, costs would leave the numbers that can be added. */
+const MAX_PER_TOKEN = 1;
+
 /** A price of one token, as text or number; a negative one stands for "it depends". */
 const PerToken = z
   .union([z.number(), z.string().min(1)])
   .transform(Number)
-  .pipe(z.number().min(0));
+  .pipe(z.number().min(0).max(MAX_PER_TOKEN));
 const Listed = z.looseObject({
   id: z.string(),
   pricing: z.looseObject({

@@ -8,6 +8,8 @@ const LIST = {
     { id: 'anthropic/claude-x', pricing: { prompt: '0.000003', completion: '0.000015', image: '0' } },
     { id: 'anthropic/claude-x:free', pricing: { prompt: '0', completion: '0' } },
     { id: 'auto/router', pricing: { prompt: '-1', completion: '-1' } },
+    { id: 'anthropic/claude-endless', pricing: { prompt: '1e308', completion: '0' } },
+    { id: 'anthropic/claude-cached', pricing: { prompt: '0.000003', completion: '0', input_cache_read: 1e308 } },
     { id: 'no-maker', pricing: { prompt: '1', completion: '1' } },
     { id: 'half/listed' },
     'nonsense',
@@ -55,6 +57,13 @@ test('what has no price by hand has that of the catalog, once it was read', asyn
   expect(priceOf(USE)).toEqual({ cost: 18, source: 'live_exact' });
   expect(priceOf({ ...USE, model: 'claude-y' })).toEqual({ cost: 2, source: 'manual' });
   expect(priceOf({ ...USE, provider: 'auto', model: 'router' })).toBeNull();
+});
+
+test('a price that no sum could hold is no price', async () => {
+  const { priceOf, start } = make();
+  await start();
+  expect(priceOf({ ...USE, model: 'claude-endless', inputTokens: 0 })).toBeNull();
+  expect(priceOf({ ...USE, model: 'claude-cached', cachedInputTokens: 1_000_000 })?.cost).toBe(3);
 });
 
 test('a price by hand holds against the catalog', async () => {
