@@ -24,6 +24,7 @@ const TOOLS = [
   'big',
   'env',
   'double',
+  'deep-double',
   'close-stdout',
   'memory',
   'child-memory',
@@ -111,6 +112,11 @@ const acts: Record<string, (id: number, input: Record<string, unknown>, meta: un
   double: (id) => {
     send({ id, result: text('first') });
     send({ id, result: text('second') });
+  },
+  'deep-double': (id) => {
+    send({ id, result: text('first') });
+    const deep = '['.repeat(20_000) + ']'.repeat(20_000);
+    process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":${deep}}}\n`);
   },
   'close-stdout': () => process.stdout.end(),
   memory: () => {

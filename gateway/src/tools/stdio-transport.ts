@@ -128,7 +128,16 @@ export class StdioTransport implements Transport {
     if (isTooMuch && message === null) return this.end(`sent a message of more than ${MAX_VALUES} values`);
     const problem = this.incoming.problemWith(message, line.length);
     if (problem !== null) return this.end(problem);
-    if (message !== null) this.onmessage?.(message);
+    if (message !== null) this.pass(message);
+  }
+
+  /** The client describes a message that it did not expect, which fails for one that nests thousands of levels. */
+  private pass(message: JSONRPCMessage): void {
+    try {
+      this.onmessage?.(message);
+    } catch (error) {
+      this.end(`sent a message that cannot be read: ${error instanceof Error ? error.message : 'failed'}`);
+    }
   }
 
   /** Ends the group, then notifies the client. Only the first call and its reason count. */

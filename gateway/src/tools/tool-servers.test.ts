@@ -235,6 +235,15 @@ describe('misbehaviour', () => {
     expect(viewOf(all, 'bad')?.restart_count).toBe(0);
   });
 
+  test('a second answer that nests too deeply to be described ends the session and no more', async () => {
+    const all = start([local('bad', [MISBEHAVING])]);
+    await running(all, 'bad');
+    expect(await call(all, 'bad', 'deep-double')).toEqual({ kind: 'ok', text: 'first' });
+    await until(() => viewOf(all, 'bad')?.last_error?.startsWith('sent a message that cannot be read'));
+    await running(all, 'bad');
+    expect((await call(all, 'bad', 'ok')).kind).toBe('ok');
+  });
+
   test('a server that dies at every start backs off and says why, without its secrets', async () => {
     const all = start([local('bad', [MISBEHAVING, 'dies-at-start'], { LICENSE: 'license-1234' })]);
     await until(() => (viewOf(all, 'bad')?.restart_count ?? 0) >= 2);
