@@ -31,8 +31,9 @@ export const AgentRunParams = z.strictObject({
 });
 export type AgentRunParams = z.infer<typeof AgentRunParams>;
 
-/** Tokens of one call: with more, sums would leave the numbers that JavaScript can count with. */
-const Tokens = Count.max(1_000_000_000);
+/** Of one call: with more, sums would leave the numbers that JavaScript can count with. */
+export const MAX_TOKENS = 1_000_000_000;
+const Tokens = Count.max(MAX_TOKENS);
 export const Usage = z.object({ input_tokens: Tokens, output_tokens: Tokens, cached_input_tokens: Tokens.default(0) });
 export type Usage = z.infer<typeof Usage>;
 

@@ -4,13 +4,16 @@ import { generate, type GenerateDeps } from '../models/generate.ts';
 import { createModels } from '../models/models.ts';
 import { providerEntries } from '../models/provider-entries.ts';
 import { createConceal } from '../observability/conceal.ts';
+import { guarded } from '../observability/guarded.ts';
 import type { RunAgentDeps } from '../runs/run-agent.ts';
 import { tracedGenerate } from '../runs/traced.ts';
 import type { Stages, OpenedModels } from './stages.ts';
 
 const NO_COOLDOWN: CooldownRule = { failures: Number.POSITIVE_INFINITY, seconds: 0 };
 
-export function openModels({ config, metrics, log }: Pick<Stages, 'config' | 'metrics' | 'log'>): OpenedModels {
+type ModelsOptions = Pick<Stages, 'config' | 'metrics' | 'log' | 'access'>;
+
+export function openModels({ config, metrics, log, access }: ModelsOptions): OpenedModels {
   const models = createModels(providerEntries(config.providers));
   const secrets = Object.values(config.providers).flatMap(({ api_key, headers }) => [
     api_key,
@@ -34,7 +37,7 @@ export function openModels({ config, metrics, log }: Pick<Stages, 'config' | 'me
     cooldowns,
     requestTimeoutMs: config.limits.request_timeout_seconds * 1000,
     // Counted after the answer is on its way.
-    onRequest: (request) => void setImmediate(() => metrics.llmRequest(request)),
+    onRequest: (request) => void setImmediate(guarded, () => metrics.llmRequest(request), access.onBug),
   };
   const ask: RunAgentDeps['generate'] = (request, options) => generate(request, options, deps);
   return { ...models, generate: config.observability.otel.enabled ? tracedGenerate(ask) : ask };

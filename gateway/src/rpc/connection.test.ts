@@ -55,6 +55,21 @@ test('an event that is no frame is left out, which is said once, and the next on
   expect(bugs).toEqual([expect.objectContaining({ message: expect.stringContaining('does not fit a frame') })]);
 });
 
+test('an exception in what nobody waits for is logged as a bug, and the connection goes on', async () => {
+  const boom = new Error('boom');
+  const fail = () => {
+    throw boom;
+  };
+  const { socket, connection, sent, bugs } = connect({ onClosed: fail });
+  connection.notify('agent.event', fail);
+  await until(() => bugs.length === 1);
+  connection.notify('agent.event', () => '1');
+  await until(() => sent.length > 0);
+  socket.emit('close');
+  await until(() => bugs.length === 2);
+  expect(bugs).toEqual([boom, boom]);
+});
+
 test('a request counts as what it takes once it is read, with its values and their names', async () => {
   const sizes: number[] = [];
   const handle = (_request: unknown, _connection: unknown, bytes: number) => {

@@ -13,6 +13,7 @@ import { cutSlow, type Shared, unreadOf } from './connection-room.ts';
 import { encodeReply, holdsTooMany, isOneFrame, unfit } from './one-frame.ts';
 import type { FrameLimits, RpcAnswer, RpcReply } from './one-frame.ts';
 import { OpenRequests } from './open-requests.ts';
+import { guarded } from '../observability/guarded.ts';
 import { BYTES_OF_VALUE } from '../runs/held-chars.ts';
 
 /** The answer to a request of the peer: a result, or an error object. */
@@ -135,7 +136,7 @@ export class Connection {
   }
 
   private inTurn(work: () => void): void {
-    inTurn(work, this.deps.peer);
+    inTurn(() => guarded(work, this.deps.onBug), this.deps.peer);
   }
 
   /** An answer may take milliseconds, most of them behind a promise: in an immediate of its own, those count. */

@@ -5,6 +5,7 @@ import { type Compute, createCompute } from '@signalbox/crds/process/compute';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import { carryOn } from '../observability/span.ts';
 import { createMethods } from '../rpc/methods.ts';
+import { until } from '../testing/until.ts';
 import type { RunWatcher } from './run.ts';
 import { runAgent, type RunAgentDeps } from './run-agent.ts';
 import { RunService, type RunServiceDeps } from './run-service.ts';
@@ -105,6 +106,18 @@ test('an exception is logged as a bug, answered as internal and gives its slot b
   expect(await outcome()).toMatchObject({ ok: false, type: 'internal' });
   expect(bugs).toEqual([boom]);
   expect(runs.active()).toBe(0);
+});
+
+test('an exception in what hears of ended runs is logged as a bug, and the run stays known', async () => {
+  const boom = new Error('boom');
+  const onFinished = () => {
+    throw boom;
+  };
+  const { outcome, bugs, runs } = service({ onFinished });
+  await outcome('k');
+  await until(() => bugs.length > 0);
+  expect(bugs).toEqual([boom]);
+  expect(runs.find({ idempotency_key: 'k' }, WATCHER)?.done).toBe(true);
 });
 
 test('a key means the same run while it goes on, and something new an hour after its end', async () => {

@@ -12,6 +12,7 @@ import type { RunJob } from './run-agent.ts';
 import { attributed, failure, RunAborted, type RunFailure, type RunOutcome, spanAttributes } from './run-outcome.ts';
 import { type RunLimits, RunQueue, type Ticket } from './run-queue.ts';
 import { RunSlot } from './run-slot.ts';
+import { guarded } from '../observability/guarded.ts';
 import { carryOn, type RunSpan, type StartSpan, traceContextOf } from '../observability/span.ts';
 import { shareOf } from './share.ts';
 import { atCapacity, refusedSchema, type Submitted, watched } from './submitted.ts';
@@ -191,25 +192,21 @@ export class RunService {
     const started = performance.now();
     const timer = this.deadline(run, prepared.agent);
     run.slot = new RunSlot(this.queue, ticket, { share: run.share, signal: run.signal() });
-    let outcome: RunOutcome;
-    try {
-      outcome = await this.runInSlot(run, prepared, ticket.position);
-    } catch (error) {
-      outcome = this.failed(run, error);
-    } finally {
-      clearTimeout(timer);
-      run.slot.end();
-    }
+    const failed = (error: unknown) => this.failed(run, error);
+    let outcome: RunOutcome = await this.runInSlot(run, prepared, ticket.position).catch(failed);
+    clearTimeout(timer);
+    run.slot.end();
     const seconds = (performance.now() - started) / 1000;
     const route = this.deps.route(run.params.model ?? prepared.agent.config.model);
     outcome = attributed(outcome, { agent: prepared.agent, route, seconds });
     const [finished, ended] = [finishedRun(run.id, outcome), endedRun(run, outcome, prepared.agent, seconds)];
     run.finish(finished);
+    const onBug = (error: unknown) => this.deps.onBug(error, run.id);
     // After the answer is sent; until then the run is found among the live ones.
     setImmediate(() => {
       this.live.delete(run.id);
       this.finished.add(run, finished);
-      this.deps.onFinished(ended);
+      guarded(() => this.deps.onFinished(ended), onBug);
     });
   }
 

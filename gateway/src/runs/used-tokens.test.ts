@@ -1,3 +1,4 @@
+import { MAX_TOKENS, Usage } from '@signalbox/crds';
 import { afterEach, expect, test } from 'vitest';
 import { DIALECTS } from '../testing/dialects.ts';
 import { type FakeAnswer, startFakeModelServer } from '../testing/fake-model-server.ts';
@@ -74,4 +75,12 @@ test('what only a model used that did not answer is said under its name', () => 
   expect(used.said(spare)).toEqual({ usage });
   for (const answeredBy of [null, { provider: 'fake', model: 'm-1' }])
     expect(used.said(answeredBy)).toEqual({ usage, usage_by_model: [{ ...spare, ...usage }] });
+});
+
+test('however much a run used, what it says can be read', () => {
+  const used = new UsedTokens();
+  const spare = { provider: 'spare', model: 'm-2' };
+  for (let at = 0; at < 3; at++) used.add(spare, { input: MAX_TOKENS, output: 1, cachedInput: 0 });
+  const usage = { input_tokens: MAX_TOKENS, output_tokens: 3, cached_input_tokens: 0 };
+  expect(used.said(spare)).toEqual({ usage: Usage.parse(usage) });
 });

@@ -1,4 +1,4 @@
-import type { ModelUsage as UsedByModel, Usage } from '@signalbox/crds';
+import { MAX_TOKENS, type ModelUsage as UsedByModel, type Usage } from '@signalbox/crds';
 import type { ModelUsage } from '../models/model.ts';
 import type { ModelRoute } from '../models/route.ts';
 
@@ -28,10 +28,13 @@ export class UsedTokens {
 
 const NOTHING: Usage = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0 };
 
+/** A result whose sum is larger could not be read. */
+const sum = (one: number, other: number): number => Math.min(one + other, MAX_TOKENS);
+
 const added = (one: Usage, other: Usage): Usage => ({
-  input_tokens: one.input_tokens + other.input_tokens,
-  output_tokens: one.output_tokens + other.output_tokens,
-  cached_input_tokens: one.cached_input_tokens + other.cached_input_tokens,
+  input_tokens: sum(one.input_tokens, other.input_tokens),
+  output_tokens: sum(one.output_tokens, other.output_tokens),
+  cached_input_tokens: sum(one.cached_input_tokens, other.cached_input_tokens),
 });
 
 export const usageOf = (usage: ModelUsage): Usage => ({
