@@ -30,7 +30,9 @@ export interface Launched {
 export function launch({ name, args, logFile, env = {}, listensWithinMs = 120_000 }: Program): Launched {
   const log = openSync(logFile, 'w');
   const assignments = Object.entries(env).map(([key, value]) => `${key}=${value}`);
-  const child = spawn('env', [...assignments, process.execPath, ...args], { stdio: ['ignore', log, log] });
+  const child = spawn('env', [...assignments, process.execPath, '--disable-sigusr1', ...args], {
+    stdio: ['ignore', log, log],
+  });
   closeSync(log);
   const killWithUs = (): void => void child.kill('SIGKILL');
   process.once('exit', killWithUs);

@@ -24,7 +24,7 @@ interface Way {
 const waysIn = (directory: string, dist: string) =>
   ({
     npm: { command: 'npm', args: ['run', '--silent', 'api-server', '--'] },
-    node: { command: process.execPath, args: [join(ROOT, 'api-server', 'start.mjs')] },
+    node: { command: process.execPath, args: ['--disable-sigusr1', join(ROOT, 'api-server', 'start.mjs')] },
     uncached: {
       command: 'npm',
       args: ['run', '--silent', 'api-server', '--'],

@@ -49,7 +49,13 @@ export interface StartOptions {
 const KEPT_LINES = 5000;
 
 export function startService(kind: ServiceKind, configPath: string, options: StartOptions = {}): Promise<Service> {
-  const args = [...(options.nodeFlags ?? []), join(ROOT, kind, 'start.mjs'), '--config', configPath];
+  const args = [
+    '--disable-sigusr1',
+    ...(options.nodeFlags ?? []),
+    join(ROOT, kind, 'start.mjs'),
+    '--config',
+    configPath,
+  ];
   return startProcess(kind, { command: process.execPath, args }, options);
 }
 
