@@ -63,9 +63,6 @@ test('an argument that names no part is refused with the list of them', () => {
   expect(stdout).toContain('api-server|gateway|controller');
 });
 
-/** Faster or optional twins that libraries try to load and do without. */
-const OPTIONAL = ['bufferutil', 'pg-native', 'supports-color', 'utf-8-validate'];
-
 test('a bundle loads nothing but itself and what Node brings', () => {
   const asked = globSync(`${dist}/*/*.mjs`).flatMap((file) => {
     const calls = readFileSync(file, 'utf8').matchAll(
@@ -73,7 +70,7 @@ test('a bundle loads nothing but itself and what Node brings', () => {
     );
     return [...calls].map(([, imported, required]) => imported ?? required ?? '');
   });
-  const known = new Set([...builtinModules, ...OPTIONAL]);
+  const known = new Set(builtinModules);
   expect(asked).toContain('node:sqlite');
   expect(asked.filter((name) => !name.startsWith('./') && !name.startsWith('node:') && !known.has(name))).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { readOptions } from '@signalbox/crds/process/command-line';
-import { rolldown } from 'rolldown';
+import { type Plugin, rolldown } from 'rolldown';
 import { filesBeside } from './files-beside.ts';
 import { licencesOf, packageOf } from './licences.ts';
 
@@ -36,6 +36,14 @@ const HELP = `npm run bundle [-- --out DIR]: what the image runs, in DIR (./dist
 /** Its ES modules load gRPC in a way that no bundler sees, its CommonJS modules do not. */
 const GRPC = '@opentelemetry/otlp-grpc-exporter-base';
 
+/** Faster twins that libraries try to load and do without; asked for at run time, they could come from any folder that Node looks in. */
+const OPTIONAL = /^(bufferutil|pg-native|utf-8-validate)$/;
+const absent: Plugin = {
+  name: 'absent',
+  resolveId: { filter: { id: OPTIONAL }, handler: (id) => `\0absent:${id}` },
+  load: { filter: { id: /^\0absent:/ }, handler: () => "throw new Error('not in this bundle');" },
+};
+
 /** Bundles one part; answers the folders of the packages that are in it. */
 async function bundlePart(out: string, name: string, entry: string): Promise<string[]> {
   const beside = filesBeside(dirname(join(ROOT, entry)));
@@ -46,7 +54,7 @@ async function bundlePart(out: string, name: string, entry: string): Promise<str
     // needs no templates and expressions.
     treeshake: { moduleSideEffects: (id) => !/\/@kubernetes\/client-node\/|\/crds\/src\/(?!cli|process)/.test(id) },
     resolve: { alias: { [GRPC]: join(ROOT, 'node_modules', GRPC, 'dist/index.cjs') } },
-    plugins: [beside.plugin],
+    plugins: [beside.plugin, absent],
     checks: { pluginTimings: false },
   });
   const dir = join(out, name);

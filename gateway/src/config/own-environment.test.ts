@@ -3,6 +3,7 @@ import { isKept } from './own-environment.ts';
 
 test.each([
   ['PATH', true],
+  ['HOME', false],
   ['NODE_EXTRA_CA_CERTS', true],
   ['LD_LIBRARY_PATH', true],
   ['ANTHROPIC_API_KEY', false],
