@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Scratch, scratchDirectory } from '../support/scratch.ts';
@@ -9,6 +9,8 @@ const TOKENS = {
   GATEWAY_ADMIN_TOKEN: 'SEEKRET-admin-token-of-the-test',
   GATEWAY_INVOKE_TOKEN: 'SEEKRET-invoke-token-of-the-test',
 };
+/** What the gateway has in its home for all servers. */
+const OWN = `home/.signalbox-${process.getuid?.()}`;
 
 let scratch: Scratch;
 const open: Service[] = [];
@@ -23,10 +25,10 @@ afterEach(async () => {
 const at = (path: string) => join(scratch.path, path);
 
 /** A gateway whose servers run these scripts. */
-async function start(scripts: Record<string, string>, { env = {}, entry = {} } = {}): Promise<Service> {
+async function start(scripts: Record<string, string>, env: Record<string, string> = {}): Promise<Service> {
   const servers = Object.entries(scripts).map(([name, script]) => {
     const args = ['-c', `${script}; touch ${at(name)}; sleep 60`];
-    return [name, { command: '/bin/sh', args, isolation: 'require', ...entry }] as const;
+    return [name, { command: '/bin/sh', args, isolation: 'require' }] as const;
   });
   const settings = { server: { port: 0 }, agents_dir: 'agents', mcp_servers: Object.fromEntries(servers) };
   writeFileSync(at('gateway.yaml'), JSON.stringify(settings));
@@ -47,10 +49,47 @@ test.each([
   ['whose environment fits no pipe', { LARGE: 'x'.repeat(100_000) }],
 ])('a gateway %s loads no module that a server put into its home', async (_, env) => {
   const files = ['bufferutil', 'utf-8-validate'].map((name) => at(`home/.node_modules/${name}/index.js`));
-  const gateway = await start({ planter: files.map(plant).join('; ') }, { env });
+  const gateway = await start({ planter: files.map(plant).join('; ') }, env);
   await done('planter');
   expect(files.filter((file) => existsSync(file))).toEqual(files);
   await gateway.stop();
-  await start({}, { env });
+  await start({}, env);
   expect(existsSync(at('stolen'))).toBe(false);
+});
+
+test('a server finds in its home what it put there itself, and nothing of another one', async () => {
+  const look = (name: string) =>
+    `(ls -A $HOME $TMPDIR; echo temporary files: $TMPDIR) >${at(name)}.found; echo mine >$HOME/mine`;
+  const foundBy = async (name: string) => {
+    const gateway = await start({ [name]: look(name) });
+    await done(name);
+    await gateway.stop();
+    rmSync(at(name));
+    return readFileSync(at(`${name}.found`), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => line.replace(`${scratch.path}/`, ''));
+  };
+  const fresh = [`${OWN}/home:`, 'tmp', '', `${OWN}/home/tmp:`, `temporary files: ${OWN}/home/tmp`];
+  expect(await foundBy('early')).toEqual(fresh);
+  const [store = '', owned = ''] = [`${OWN}/tools`, OWN].map(at);
+  const [early = ''] = readdirSync(store);
+  const folders = [early, early.replace('early', 'late')].flatMap((name) => [
+    `${store}/${name}`,
+    `${store}/${name}/tmp`,
+  ]);
+  const drop = [at('home'), owned, `${owned}/home`, ...folders].map(
+    (folder) => `mkdir -p ${folder}; echo evil >${folder}/planted`,
+  );
+  const moves = [at('home'), owned, `${owned}/home`, store].map(
+    (path) => `mv ${path} ${path}.old && mkdir -p ${folders.join(' ')}`,
+  );
+  const gateway = await start({
+    planter: [...drop, ...moves, ...drop, ...folders.map((folder) => `ln -s ${at('agents')} ${folder}`)].join('; '),
+  });
+  await done('planter');
+  await gateway.stop();
+  expect(existsSync(at('home/planted'))).toBe(true);
+  expect(await foundBy('late')).toEqual(fresh);
+  expect(await foundBy('early')).toEqual(fresh.toSpliced(1, 0, 'mine'));
 });

@@ -64,6 +64,7 @@ function configure(entry: object, others: Record<string, object> = {}): string {
   writeFileSync(config, JSON.stringify(settings));
   mkdirSync(join(scratch.path, 'identity'));
   mkdirSync(join(scratch.path, 'agents'));
+  mkdirSync(join(scratch.path, 'home'));
   mkdirSync(join(scratch.path, 'data'), { mode: 0o700 });
   for (const path of [config, ...beside]) {
     if (path !== config) writeFileSync(path, '{"operator":"SEEKRET-operator"}');
@@ -81,7 +82,11 @@ interface Start {
 
 async function start(config: string, { before = [], node = process.execPath, main = MAIN }: Start = {}) {
   const [command, ...args] = [...before, node, main, '--config', config];
-  const gateway = await startProcess('gateway', { command, args }, { env: SECRETS });
+  const gateway = await startProcess(
+    'gateway',
+    { command, args },
+    { env: { ...SECRETS, HOME: join(dirname(config), 'home') } },
+  );
   open.push(gateway);
   return gateway;
 }
@@ -220,7 +225,7 @@ test.runIf(isRoot)('what a link leads to that no server can have made is hidden,
   const real = join(directory, 'real.yaml');
   renameSync(config, real);
   symlinkSync('real.yaml', config);
-  for (const path of [real, ...['agents', 'identity'].map((folder) => join(directory, folder))])
+  for (const path of [real, ...['agents', 'identity', 'home'].map((folder) => join(directory, folder))])
     chownSync(path, NOBODY, NOBODY);
   const gateway = await start(config, { before: AS_NOBODY });
   expect(await bootyOf(gateway)).toMatchObject({ secrets: [] });
@@ -277,10 +282,11 @@ test.each([MAIN, join(ROOT, 'gateway/start.mjs')])(
 );
 
 test('an environment that fits no pipe stays, and the gateway says so', async () => {
+  const config = configure({});
   const gateway = await startProcess(
     'gateway',
-    { command: process.execPath, args: [MAIN, '--config', configure({})] },
-    { env: { ...SECRETS, LARGE: 'x'.repeat(100_000) } },
+    { command: process.execPath, args: [MAIN, '--config', config] },
+    { env: { ...SECRETS, HOME: join(dirname(config), 'home'), LARGE: 'x'.repeat(100_000) } },
   );
   open.push(gateway);
   expect(await warningsOf(gateway)).toEqual([expect.stringContaining('does not fit into a pipe')]);

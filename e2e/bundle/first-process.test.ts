@@ -9,7 +9,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 const scratch = scratchDirectory('signalbox-first-process-');
 const dist = join(scratch.path, 'dist');
-const env = { ...process.env, PATH: [dirname(process.execPath), process.env.PATH].join(delimiter) };
+const env = { ...process.env, HOME: scratch.path, PATH: [dirname(process.execPath), process.env.PATH].join(delimiter) };
 const MISBEHAVING = join(import.meta.dirname, '../../gateway/src/testing/misbehaving-server.ts');
 
 /** As the entry point of the image, in a namespace of processes of its own. */

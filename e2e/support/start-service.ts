@@ -1,5 +1,7 @@
 /** Starts a service of this repository as a separate process, as its users do, and waits until it listens. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -48,6 +50,7 @@ export interface StartOptions {
 
 const KEPT_LINES = 5000;
 
+/** It has a home that goes with it, since a gateway keeps what it has for tool servers there. */
 export function startService(kind: ServiceKind, configPath: string, options: StartOptions = {}): Promise<Service> {
   const args = [
     '--disable-sigusr1',
@@ -56,7 +59,15 @@ export function startService(kind: ServiceKind, configPath: string, options: Sta
     '--config',
     configPath,
   ];
-  return startProcess(kind, { command: process.execPath, args }, options);
+  const home = mkdtempSync(join(tmpdir(), 'signalbox-home-'));
+  const env = { HOME: home, ...options.env };
+  const started = startProcess(kind, { command: process.execPath, args }, { ...options, env });
+  const ended = started.then(
+    ({ exited }) => exited,
+    () => null,
+  );
+  void ended.then(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 }));
+  return started;
 }
 
 /** As `startService` for any program that logs JSON lines and says `listening` with its `url`. */

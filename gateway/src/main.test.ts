@@ -20,7 +20,9 @@ afterEach(() => {
 });
 
 function gateway(args: string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [START, ...args], { env: { PATH: process.env['PATH'] ?? '', ...env } });
+  const child = spawn(process.execPath, [START, ...args], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: directory, ...env },
+  });
   children.push(child);
   const output = { stdout: '', stderr: '' };
   // Not `exit`: what it said last may still be on its way then.

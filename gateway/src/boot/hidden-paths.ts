@@ -10,11 +10,11 @@ type Covered =
   | { ok: true; paths: Pick<Sandbox, 'hidden' | 'pinned' | 'readOnly'>; warnings: string[] }
   | { ok: false; message: string };
 
-/** What servers in namespaces neither see nor change. Mounts follow links, so none may be there that such a server could have made. */
-export function coveredPaths(places: Places): Covered {
+/** What servers in namespaces neither see nor change, with `more` that is hidden. Mounts follow links, so none may be there that such a server could have made. */
+export function coveredPaths(places: Places, more: readonly string[]): Covered {
   const { agents_dir, identity_dir } = places.config;
   makeFolder(identity_dir);
-  const hidden = hiddenPaths(places);
+  const hidden = [...hiddenPaths(places), ...more];
   const link = hidden.find((path) => isLink(path) && mayChange(dirname(path)));
   if (link !== undefined) {
     const message = `${link}: is a link that a tool server may have made; delete it, or name what it leads to`;
@@ -77,7 +77,7 @@ function foldersAround(path: string): string[] {
 }
 
 /** Whether this user may write in a folder, or give itself the right to. */
-function mayChange(folder: string): boolean {
+export function mayChange(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK);
     return true;
@@ -94,7 +94,7 @@ const makeFolder = (path: string) =>
     return true;
   });
 const isLink = (path: string) => attempt(() => lstatSync(path).isSymbolicLink());
-const isFolder = (path: string) => attempt(() => statSync(path).isDirectory());
+export const isFolder = (path: string) => attempt(() => statSync(path).isDirectory());
 
 /** False also where this user may not look. */
 function attempt(look: () => boolean): boolean {

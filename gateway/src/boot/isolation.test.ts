@@ -39,7 +39,7 @@ async function open(settings: object = {}, one: object = {}, path = process.env[
   if (!loaded.ok) throw new Error(loaded.message);
   const { config } = loaded;
   const log = createLog('error');
-  const baseEnvironment = { PATH: path };
+  const baseEnvironment = { PATH: path, HOME: scratch };
   return openIsolation({ config, configPath: at('gateway.yaml'), baseEnvironment, environmentShown: null, log });
 }
 
@@ -101,6 +101,17 @@ test.runIf(isPossible)('a folder of tokens that is missing is made, and no serve
   const isolation = await opened({ identity_dir: 'deep/identity' });
   await runs(isolation, `mv ${at('deep/identity')} ${at('deep/old')}; mv ${at('deep')} ${at('old')}`);
   expect(readdirSync(at('deep'))).toEqual(['identity']);
+});
+
+test.runIf(isPossible).each([
+  [{}, 'home'],
+  [{ HOME: 'chosen' }, undefined],
+])('a server with the environment %j has its home in %s and its temporary files in home/tmp', async (env, home) => {
+  const isolation = await opened({}, { env });
+  const spec = { command: 'none', args: [], secrets: [], memoryLimitBytes: 0, cwd: undefined };
+  const { HOME, TMPDIR } = isolation.of('one').isolate({ ...spec, env: { HOME: scratch, TMPDIR: '/tmp', ...env } }).env;
+  const own = at(`.signalbox-${process.getuid?.()}`);
+  expect([HOME, TMPDIR]).toEqual([home === undefined ? 'chosen' : join(own, home), join(own, 'home/tmp')]);
 });
 
 describe.runIf(isPossible)('a TLS key that is renewed while a server runs', () => {

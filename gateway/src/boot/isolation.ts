@@ -4,6 +4,7 @@ import { type Account, findAccount, mayOpen, maySwitchUser } from '../tools/acco
 import type { ProcessSpec } from '../tools/process-group.ts';
 import { findProgram, type Sandbox, sandboxed, sandboxProblem } from '../tools/sandbox.ts';
 import { coveredPaths, secretFiles } from './hidden-paths.ts';
+import { openHomes, type ServerHomes } from './server-homes.ts';
 import type { OpenedIsolation, ServerIsolation, GatewayOptions } from './stages.ts';
 
 type IsolationOptions = Pick<GatewayOptions, 'config' | 'configPath' | 'baseEnvironment' | 'environmentShown' | 'log'>;
@@ -25,7 +26,7 @@ export async function openIsolation(options: IsolationOptions): Promise<Result> 
   if (namespaces.possible) warnings.push(...namespaces.warnings);
   for (const [name, entry] of servers) {
     const decided =
-      entry.user === undefined ? inNamespaces(name, entry, namespaces) : asUser(name, entry.user, options);
+      entry.user === undefined ? inNamespaces(name, entry, namespaces) : asUser(name, entry, entry.user, options);
     if (!decided.ok) return decided;
     isolations.set(name, decided.isolation);
     warnings.push(...decided.warnings);
@@ -37,7 +38,7 @@ export async function openIsolation(options: IsolationOptions): Promise<Result> 
 const OPEN: ServerIsolation = { kind: 'none', isolate: (spec) => spec };
 
 type Namespaces =
-  | { possible: true; sandbox: Omit<Sandbox, 'hostProcesses'>; warnings: string[] }
+  | { possible: true; sandbox: Omit<Sandbox, 'hostProcesses'>; homes: ServerHomes | null; warnings: string[] }
   | { possible: false; reason: string };
 type Probed = { ok: true; namespaces: Namespaces } | { ok: false; message: string };
 
@@ -45,8 +46,8 @@ const impossible = (reason: string): Probed => ({ ok: true, namespaces: { possib
 
 /** Asked once, and only where a server could use them. Where only a path is in the way, a server may have made it so: no server runs open for that. */
 async function probe(servers: readonly [string, StdioServer][], options: IsolationOptions): Promise<Probed> {
-  if (!servers.some(([, { user, isolation }]) => user === undefined && isolation !== 'off'))
-    return impossible('no server asks for them');
+  const asking = servers.filter(([, { user, isolation }]) => user === undefined && isolation !== 'off');
+  if (asking.length === 0) return impossible('no server asks for them');
   if (process.platform !== 'linux') return impossible(`${process.platform} has no user namespaces`);
   const path = options.baseEnvironment['PATH'];
   const [unshare, mount] = [findProgram('unshare', path), findProgram('mount', path)];
@@ -54,19 +55,27 @@ async function probe(servers: readonly [string, StdioServer][], options: Isolati
   const programs = { unshare, mount, hostProcesses: false };
   const reason = await sandboxProblem({ ...programs, hidden: [], pinned: [], readOnly: [] });
   if (reason !== null) return impossible(reason);
-  const covered = coveredPaths(options);
+  const opened = openHomes(
+    asking.map(([name]) => name),
+    options,
+  );
+  if (!opened.ok) return opened;
+  const { homes } = opened;
+  const covered = coveredPaths(options, homes === null ? [] : [homes.store]);
   if (!covered.ok) return covered;
   const { paths, warnings } = covered;
   const problem = await sandboxProblem({ ...programs, ...paths });
   if (problem !== null) return { ok: false, message: `isolation of tool servers: ${problem}` };
-  return { ok: true, namespaces: { possible: true, sandbox: { ...programs, ...paths }, warnings } };
+  return { ok: true, namespaces: { possible: true, sandbox: { ...programs, ...paths }, homes, warnings } };
 }
 
-function inNamespaces(name: string, { isolation, host_processes }: StdioServer, namespaces: Namespaces): Decision {
+function inNamespaces(name: string, { env, isolation, host_processes }: StdioServer, namespaces: Namespaces): Decision {
   const key = `mcp_servers.${name}`;
   if (isolation !== 'off' && namespaces.possible) {
-    const sandbox = { ...namespaces.sandbox, hostProcesses: host_processes };
-    const isolate = (spec: ProcessSpec) => sandboxed(spec, sandbox);
+    const home = namespaces.homes?.of(name) ?? null;
+    const sandbox = { ...namespaces.sandbox, home, hostProcesses: host_processes };
+    const own: Record<string, string> = home === null ? {} : { HOME: home.at, TMPDIR: home.tmp };
+    const isolate = (spec: ProcessSpec) => sandboxed({ ...spec, env: { ...spec.env, ...own, ...env } }, sandbox);
     return { ok: true, isolation: { kind: 'namespace', isolate }, warnings: [] };
   }
   const reason = isolation === 'off' || namespaces.possible ? 'its isolation is off' : namespaces.reason;
@@ -76,7 +85,7 @@ function inNamespaces(name: string, { isolation, host_processes }: StdioServer, 
   return { ok: true, isolation: OPEN, warnings: [warning] };
 }
 
-function asUser(name: string, user: string | number, options: IsolationOptions): Decision {
+function asUser(name: string, { env }: StdioServer, user: string | number, options: IsolationOptions): Decision {
   const key = `mcp_servers.${name}.user`;
   const account = findAccount(user);
   if (account === null) return { ok: false, message: `${key}: no such user: ${user}` };
@@ -84,7 +93,7 @@ function asUser(name: string, user: string | number, options: IsolationOptions):
   if (!maySwitchUser()) return { ok: false, message: `${key}: the gateway must run as root to start it as ${user}` };
   const isolate = (spec: ProcessSpec): ProcessSpec => ({
     ...spec,
-    env: { ...spec.env, HOME: account.home, USER: account.name },
+    env: { ...spec.env, HOME: account.home, USER: account.name, ...env },
     account,
   });
   return { ok: true, isolation: { kind: 'user', isolate }, warnings: openFiles(key, account, options) };

@@ -26,7 +26,9 @@ const StdioServer = z.strictObject({
   env: z
     .record(z.string(), z.string())
     .default({})
-    .describe('Its environment, in addition to PATH, HOME and a few others'),
+    .describe(
+      'Its environment, in addition to PATH, HOME and a few others; in namespaces HOME and TMPDIR are folders that it shares with no other server',
+    ),
   cwd: z.string().optional().describe('Its working directory'),
   memory_limit_mib: z
     .int()

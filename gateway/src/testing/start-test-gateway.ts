@@ -63,7 +63,7 @@ export async function startTestGateway({
       warn: (fields, msg) => warnings.push({ ...fields, msg }),
       error: (fields) => errors.push(fields),
     },
-    baseEnvironment: baseEnvironment(process.env),
+    baseEnvironment: baseEnvironment({ ...process.env, HOME: directory }),
     configPath: null,
     environmentShown: null,
   });
