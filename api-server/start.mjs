@@ -1,9 +1,8 @@
-import module from 'node:module';
+import { keepCompiled } from '@signalbox/crds/process/keep-compiled';
 import { needNode } from '@signalbox/crds/process/need-node';
 
 needNode('api-server');
-// Compiled and type-stripped code is kept between starts; a killed process keeps none, so it is written once the service listens.
-module.enableCompileCache();
+const flushCompiled = keepCompiled();
 const { main } = await import('./src/main.ts');
 await main(process.argv.slice(2), process.env);
-module.flushCompileCache();
+flushCompiled();

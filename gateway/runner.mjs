@@ -1,10 +1,9 @@
-import module from 'node:module';
+import { keepCompiled } from '@signalbox/crds/process/keep-compiled';
 import { needNode } from '@signalbox/crds/process/need-node';
 
 needNode('agent-runner', 'gateway');
-// Compiled and type-stripped code is kept between starts; a killed process keeps none, so it is written once the runner listens.
-module.enableCompileCache();
+const flushCompiled = keepCompiled();
 const { main } = await import('./src/runner/main.ts');
 const exitCode = await main(process.argv.slice(2), process.env);
 if (exitCode !== null) process.exitCode = exitCode;
-module.flushCompileCache();
+flushCompiled();

@@ -1,8 +1,7 @@
-import module from 'node:module';
+import { keepCompiled } from '@signalbox/crds/process/keep-compiled';
 import { needNode } from '@signalbox/crds/process/need-node';
 
 needNode('gateway');
-// Compiled and type-stripped code is kept between starts; a killed process keeps none, so it is written once the service listens.
-module.enableCompileCache();
+const flushCompiled = keepCompiled();
 await import('./src/main.ts');
-module.flushCompileCache();
+flushCompiled();

@@ -93,3 +93,28 @@ test('a server finds in its home what it put there itself, and nothing of anothe
   expect(await foundBy('late')).toEqual(fresh);
   expect(await foundBy('early')).toEqual(fresh.toSpliced(1, 0, 'mine'));
 });
+
+/** As Node keeps stripped code: its length and checksum before it. Adds to all of it a line that steals. */
+const poison = (folder: string) => `
+  import { globSync, readFileSync, writeFileSync } from 'node:fs';
+  import { crc32 } from 'node:zlib';
+  for (const file of globSync('${folder}/*/*')) {
+    const kept = readFileSync(file);
+    const code = kept.subarray(20);
+    if (kept.readUInt32LE(8) !== code.length || !code.includes('export ') || code.includes(0)) continue;
+    const steal = '\\n;process.getBuiltinModule("fs").writeFileSync("${at('stolen')}", String(process.env.GATEWAY_ADMIN_TOKEN));';
+    const poisoned = Buffer.concat([code, Buffer.from(steal)]);
+    kept.writeUInt32LE(poisoned.length, 8);
+    kept.writeUInt32LE(crc32(poisoned), 16);
+    writeFileSync(file, Buffer.concat([kept.subarray(0, 20), poisoned]));
+  }`;
+
+test('a gateway runs no compiled code that a server changed among its temporary files', async () => {
+  await (await start({})).stop();
+  writeFileSync(at('poison.mjs'), poison(at('tmp/node-compile-cache')));
+  const gateway = await start({ planter: `${process.execPath} ${at('poison.mjs')}` });
+  await done('planter');
+  await gateway.stop();
+  await start({});
+  expect(existsSync(at('stolen'))).toBe(false);
+});

@@ -16,7 +16,7 @@ const ROUNDS = 5;
 interface Way {
   command: string;
   args: readonly string[];
-  /** Of its compile cache; the user's own where it is absent. */
+  /** Of its compile cache; the one beside the sources where it is absent. */
   cache?: string;
 }
 
