@@ -251,6 +251,7 @@ describe('a chat offers Approve only where it shows the whole input', () => {
     ['slack', 'has signs that the chat takes for bold text', '{"command":"rm -rf *old*"}'],
     ['slack', 'has signs that the chat takes for italic text', '{"command":"rm -rf _old_"}'],
     ['slack', 'has signs that the chat takes for code', '{"command":"echo `id`"}'],
+    ['slack', 'has the name of a sign that the chat shows in its place', '{"replicas":":one::zero:"}'],
     ['slack', 'has characters that the chat leaves out', '{"command":"echo \u007f"}'],
   ] as const)('%s: one that %s has a link and the reason instead', (channel, _, input) => {
     const { buttons: offered, link, text } = messageOf(channel, input);

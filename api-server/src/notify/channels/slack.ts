@@ -39,7 +39,7 @@ export const MRKDWN: Markup = {
   escape: (text) => text.replace(/[&<>]/g, (sign) => ENTITIES[sign] as string),
   strong: (text) => `*${text}*`,
   link: (url, label) => `<${url}|${label}>`,
-  formatting: /[*~`]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/u,
+  formatting: /[*~`]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|:[\p{L}\p{M}\p{N}_+'-]+:/u,
   limit: 3_000,
 };
 
