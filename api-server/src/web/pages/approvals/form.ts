@@ -38,7 +38,8 @@ function valueOf(type: ApprovalField['type'], text: string): unknown {
       return text === 'true' ? true : text === 'false' ? false : text;
     case 'integer':
     case 'number': {
-      const number = Number(text);
+      // A blank text is no 0.
+      const number = text.trim() === '' ? Number.NaN : Number(text);
       return Number.isFinite(number) ? number : text;
     }
     default:
