@@ -15,19 +15,21 @@ import { runValues } from '../prompt/run-values.ts';
 import { ownerOf } from '../prompt/templates.ts';
 import { expressionFailure } from '../prompt/when.ts';
 import { addBranches, TOO_MANY_BRANCHES } from '../state/workers.ts';
-import { refusePrompt } from '../state/prompt-room.ts';
 import type { StepDeps, StepOutcome } from '../step/step.ts';
 
 /** Runs one branch an item of a list that is known only now; branches are named `<step>/<index>` (Orchestration 2.2). */
 export async function runFanOut(deps: StepDeps, run: ActiveRun, step: FanOutStep, index: number): Promise<StepOutcome> {
   const group: Group = { run, step, index, executor: 'fan_out', join: step.fan_out.join, raw: null };
-  const listed = run.inFlight.get(step.name)?.rawResponse?.items ?? (await evaluateList(deps, run, step));
+  const earlier = run.inFlight.get(step.name)?.rawResponse?.items;
+  const listed = earlier ?? (await evaluateList(deps, run, step));
   if (!Array.isArray(listed)) return failGroup(deps, group, listed);
-  const refused = refusePrompt(run, JSON.stringify(listed).length);
-  if (refused) return failGroup(deps, group, refused);
+  const raw = { items: listed };
+  // What a resumed one began with counts until its run ends.
+  using held = earlier ? null : deps.prompts.hold(run, { raw });
+  if (held?.refused) return failGroup(deps, group, held.refused);
   if (!addBranches(run, listed.length)) return failGroup(deps, group, TOO_MANY_BRANCHES);
   // The list is stored with the row: a resumed fan-out goes on with the items it began with.
-  const begun = await beginGroup(deps, { ...group, raw: { items: listed } }, listed.length);
+  const begun = await beginGroup(deps, { ...group, raw }, listed.length);
   if (listed.length === 0) return empty(deps, begun);
   const branches = listed.map((item, at) => branch(begun, step, { item, at, total: listed.length, index }));
   const errors = await runBranches(deps, begun, branches, step.fan_out.max_parallel);

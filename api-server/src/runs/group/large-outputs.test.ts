@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import type { LoadedPipeline } from '../../definitions/snapshot.ts';
 import { createWorld, sure, type World } from '../fixtures/engine.ts';
 
 let world: World;
@@ -127,4 +128,19 @@ test('the prompts of a run have so much room; a step with more is not asked, one
   expect(run.step('after').status).toBe('completed');
   expect(asked.mock.calls.length).toBeGreaterThan(100);
   expect(asked.mock.calls.length).toBeLessThan(140);
+});
+
+test('the list of a fan-out counts towards the bytes of a day of its namespace, also where no branch runs', async () => {
+  const skips = '{executor: gateway, agent: a, prompt_template: hi, when: "false"}';
+  const over = '"[metadata.text, metadata.text, metadata.text]"';
+  const child = each(skips).replace('name: p', 'name: child').replace('metadata.items', over);
+  const starts = '{executor: pipeline, pipeline: child, on_failure: continue}';
+  world = await createWorld({ pipelines: [each(starts), child], namespaces: { shop: { daily_bytes: 2_000_000 } } });
+  const standing = { namespace: 'shop', admitted: true, tenant: {} } as unknown as LoadedPipeline['standing'];
+  for (const [name, pipeline] of world.pipelines) world.pipelines.set(name, { ...pipeline, standing });
+  const { metadata } = items(6);
+  const run = await world.run('p', { metadata: { ...metadata, text: 'x'.repeat(200_000) } });
+  const failed = run.steps.filter(({ status }) => status === 'failed').map(({ error }) => error?.message);
+  expect(failed).toHaveLength(3);
+  expect(failed[0]).toContain('daily_bytes of tenancy.namespaces');
 });

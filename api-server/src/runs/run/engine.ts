@@ -107,6 +107,7 @@ export function createEngine(deps: EngineDeps): Engine {
         memory.add(run, -size);
         definitions.drop(run);
         answers.drop(run);
+        prompts.drop(run);
         held.delete(run.id);
         takeUp.endBelow(run);
       });
@@ -176,6 +177,7 @@ export function createEngine(deps: EngineDeps): Engine {
     hub: deps.hub,
     hold,
     answers,
+    prompts,
     memory,
     execute: (run) => runSequence(stepDeps, run),
     templates: deps.step.templates,

@@ -2,8 +2,10 @@ import { Pipeline } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import { createEventHub } from '../state/events.ts';
 import type { StepExecution } from '../state/model.ts';
+import { createPromptRoom } from '../state/prompt-room.ts';
+import { createShares } from '../state/shares.ts';
 import { createAnswerRoom } from '../step/answer-room.ts';
-import { restore, type InterruptedRun, withAnswers } from './resume.ts';
+import { restore, type InterruptedRun, withRoom } from './resume.ts';
 
 const NOW = 1_000_000;
 const hub = createEventHub({ readStored: () => Promise.resolve([]), now: () => NOW, observe: () => undefined });
@@ -28,6 +30,10 @@ function stored(durable: object, more: Partial<InterruptedRun> = {}): Interrupte
     ...more,
   };
 }
+const rooms = {
+  answers: createAnswerRoom(1_000, 1_000, () => null),
+  prompts: createPromptRoom(createShares(10_000), () => null),
+};
 const slot = { giveBack: () => undefined, takeAgain: () => Promise.resolve() };
 const take = (run: InterruptedRun) => restore(hub, run, { now: NOW, slot, parent: null, concurrencyGroup: null });
 
@@ -57,13 +63,22 @@ test('the answers of ended steps count for the bound of the run, and one for whi
   const steps = [{ ...step, summary: null, output: { text: 'x'.repeat(5_000) } } as unknown as StepExecution];
   const taken = take(stored({}, { steps }));
   expect(taken.run.answers.size).toBeGreaterThan(5_000);
-  const noRoom = withAnswers(
-    createAnswerRoom(1_000, 1_000, () => null),
-    taken,
-  );
+  const noRoom = withRoom(rooms, taken);
   expect(noRoom).toMatchObject({
     go: false,
     outcome: { status: 'failed', error: { message: expect.stringContaining('no room in memory') } },
   });
   expect(noRoom.run.results.size).toBe(0);
+});
+
+test('a run for whose list there is no room ends, and holds it no more', () => {
+  const of = (chars: number) => {
+    const rawResponse = { items: ['x'.repeat(chars)] };
+    const group = { stepName: 'each', kind: 'fan_out', executor: 'fan_out', status: 'running', rawResponse };
+    return withRoom(rooms, take(stored({}, { steps: [group as unknown as StepExecution] })));
+  };
+  expect(of(4_000)).toMatchObject({ go: true });
+  const noRoom = of(6_000);
+  expect(noRoom).toMatchObject({ go: false, outcome: { status: 'failed' } });
+  expect([...noRoom.run.inFlight.values()]).toMatchObject([{ stepName: 'each', rawResponse: null }]);
 });

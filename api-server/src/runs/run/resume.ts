@@ -8,6 +8,7 @@ import { charsOfAll, heldContext } from '../state/held.ts';
 import { NO_SPAN } from '../state/span.ts';
 import { StepResults } from '../state/step-results.ts';
 import { depthUnder } from './activate.ts';
+import type { PromptRoom } from '../state/prompt-room.ts';
 import type { AnswerRoom } from '../step/answer-room.ts';
 import { stepView } from './step-view.ts';
 import type { RunError, RunEvent, RunStatus, Stage, StepExecution, TriggerContext } from '../state/model.ts';
@@ -66,14 +67,25 @@ export function restore(
 }
 
 const NO_ROOM =
-  'the service started with no room in memory for the answers of this run beside those of its sub-runs and of the other runs of its namespace; start it again, or give the service more memory';
+  'the service started with no room in memory for the answers and lists of this run beside those of its sub-runs and of the other runs of its namespace; start it again, or give the service more memory';
 
-/** Counts what a run holds that goes on; one for whose answers there is no room ends. */
-export function withAnswers(room: AnswerRoom, restored: Restored): Restored {
+interface Rooms {
+  answers: AnswerRoom;
+  prompts: PromptRoom;
+}
+
+/** Counts what a run holds that goes on; one for whose answers, or list, there is no room ends. */
+export function withRoom({ answers, prompts }: Rooms, restored: Restored): Restored {
   const { run } = restored;
-  if (!restored.go || room.restore(run)) return restored;
-  run.results.clear();
+  if (!restored.go || (answers.restore(run) && prompts.restore(run))) return restored;
+  letGo(run);
   return { go: false, run, outcome: { status: 'failed', error: { step: null, message: NO_ROOM } } };
+}
+
+/** Forgets the texts of a run that ends at once; the questions of its steps are still to be closed. */
+export function letGo({ results, inFlight }: ActiveRun): void {
+  results.clear();
+  for (const [name, step] of inFlight) inFlight.set(name, { ...step, rawResponse: null });
 }
 
 /** An approval stays open through a restart, and a group counts as interrupted only by its branches. */

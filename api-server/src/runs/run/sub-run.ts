@@ -17,9 +17,10 @@ import type { TriggerContext } from '../state/model.ts';
 import { newRunRow, teamOf } from '../state/new-run.ts';
 import { dropBranches, topOf } from '../state/workers.ts';
 import { runDeadline } from './run-deadline.ts';
-import { type Interrupted, restore, withAnswers } from './resume.ts';
+import { type Interrupted, restore, withRoom } from './resume.ts';
 import { afterStop, type RunOutcome } from './sequence.ts';
 import type { Shares } from '../state/shares.ts';
+import type { PromptRoom } from '../state/prompt-room.ts';
 import type { AnswerRoom } from '../step/answer-room.ts';
 import type { TraceRun } from '../state/span.ts';
 import type { Templates } from '../prompt/templates.ts';
@@ -42,6 +43,7 @@ export interface SubRunDeps extends EndingDeps {
   hub: EventHub;
   hold(run: ActiveRun, work: (run: ActiveRun) => Promise<void>): Promise<void>;
   answers: AnswerRoom;
+  prompts: PromptRoom;
   execute(run: ActiveRun): Promise<RunOutcome>;
   concurrencyGroups: ConcurrencyGroups;
   /** What runs that have not ended hold, in bytes. */
@@ -157,10 +159,7 @@ async function takeUp(
 ): Promise<ActiveRun | ChildOutcome> {
   const stored = await untilAnswered(deps, place.parent, read);
   const concurrencyGroup = concurrencyGroupOf(deps.templates, stored);
-  const restored = withAnswers(
-    deps.answers,
-    restore(deps.hub, stored, { now: deps.now(), ...place, concurrencyGroup }),
-  );
+  const restored = withRoom(deps, restore(deps.hub, stored, { now: deps.now(), ...place, concurrencyGroup }));
   const { run } = restored;
   if (deps.traceRun) run.span = deps.traceRun(run);
   if (restored.go) {

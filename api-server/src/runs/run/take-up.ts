@@ -4,7 +4,7 @@ import { untilAnswered } from '../state/until-answered.ts';
 import { type Capacity, slotOf } from './capacity.ts';
 import { concurrencyGroupOf } from './concurrency-groups.ts';
 import { finish, flush, type EndingDeps } from './ending.ts';
-import { type Interrupted, type InterruptedRun, restore, withAnswers } from './resume.ts';
+import { type Interrupted, type InterruptedRun, letGo, restore, withRoom } from './resume.ts';
 import type { SubRunDeps, SubRuns } from './sub-run.ts';
 
 export interface TakeUpDeps extends SubRunDeps {
@@ -36,7 +36,7 @@ export function createTakeUp(deps: TakeUpDeps): TakeUp {
 
   const resumeOne = (stored: InterruptedRun): void => {
     const { status } = stored;
-    const restored = withAnswers(deps.answers, restore(deps.hub, stored, placeOf(stored)));
+    const restored = withRoom(deps, restore(deps.hub, stored, placeOf(stored)));
     if (deps.traceRun) restored.run.span = deps.traceRun(restored.run);
     const work = restored.go
       ? (run: ActiveRun) => noteResumed(deps, run, status).then(() => deps.executeLater(run, status))
@@ -47,7 +47,7 @@ export function createTakeUp(deps: TakeUpDeps): TakeUp {
   const endOrphan = (stored: InterruptedRun): void => {
     const error = { step: null, message: 'its parent run has ended' };
     const { run } = restore(deps.hub, stored, placeOf(null));
-    run.results.clear();
+    letGo(run);
     void deps.hold(run, () => finish(deps, run, { status: 'cancelled', error }));
   };
 

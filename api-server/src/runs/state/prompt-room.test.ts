@@ -60,3 +60,21 @@ test('of what requests send that counts for the day which is stored', () => {
   for (const stores of [2_000, undefined]) expect(hold(stores).refused).toBeNull();
   expect([hold(1_000).refused?.type, hold().refused]).toEqual(['daily_bytes', null]);
 });
+
+test('the list of a fan-out counts with what its values take, one that was stored before a restart until its run ends', () => {
+  const memory = createShares(20_000);
+  const room = createPromptRoom(memory, () => null);
+  const listed = (length: number) => ({ items: Array.from({ length }, () => []) });
+  const resumed = (length: number) =>
+    ({ ...runBelow(null), inFlight: new Map([['each', { rawResponse: listed(length) }]]) }) as unknown as ActiveRun;
+  expect([200, 1_000].map((length) => room.hold(runBelow(null), { raw: listed(length) }).refused?.type)).toEqual([
+    undefined,
+    'prompts_too_large',
+  ]);
+  const before = memory.all();
+  const run = resumed(200);
+  expect([room.restore(run), room.restore(resumed(1_000))]).toEqual([true, false]);
+  expect(memory.all() - before).toBeGreaterThan(10_000);
+  for (let at = 0; at < 2; at++) room.drop(run);
+  expect(memory.all()).toBe(before);
+});

@@ -3,22 +3,27 @@ import type { DailyBytes } from './daily-bytes.ts';
 import { failure, type Failure } from './executor.ts';
 import type { RawResponse } from './model.ts';
 import type { Shares } from './shares.ts';
+import { sizeOfValues } from './size-of-values.ts';
 
 interface HeldPrompt extends Disposable {
   /** Why it is not sent: its run and the sub-runs hold too much. */
   refused: Failure | null;
 }
 
-/** A prompt, which its row keeps too, or the characters of a request, of which `stores` are kept. */
+/** A prompt, or the list of a fan-out, which its row keeps too, or the characters of a request, of which `stores` are kept. */
 interface Asked {
   raw: RawResponse | null;
   sends?: number;
   stores?: number;
 }
 
-/** The prompts and requests of steps that go on, which may wait for people, or for silent servers, by the thousand. */
+/** The prompts, lists and requests of steps that go on, which may wait for people, or for silent servers, by the thousand. */
 export interface PromptRoom {
   hold(run: ActiveRun, asked: Asked): HeldPrompt;
+  /** Counts the list that a run goes on with, until it ends; false, and it counts nothing, where that has no room. */
+  restore(run: ActiveRun): boolean;
+  /** Once a run has ended. */
+  drop(run: ActiveRun): void;
 }
 
 /** Of the prompts of one run, and the lists of its fan-outs, in characters: who reads its answers reads these too. */
@@ -29,7 +34,7 @@ const ALL_TOO_LARGE = failure('prompts_too_large', 'the prompts of this run take
 const prompts = new WeakMap<ActiveRun, number>();
 
 /** Why one more prompt, or list, of so many characters is not sent and not kept; null where it has room. */
-export function refusePrompt(run: ActiveRun, chars: number): Failure | null {
+function refusePrompt(run: ActiveRun, chars: number): Failure | null {
   const size = (prompts.get(run) ?? 0) + chars;
   if (size > MAX_OF_RUN) return ALL_TOO_LARGE;
   prompts.set(run, size);
@@ -38,24 +43,46 @@ export function refusePrompt(run: ActiveRun, chars: number): Failure | null {
 
 const TOO_LARGE = failure(
   'prompts_too_large',
-  'the prompts and requests of this run and its sub-runs, or of all runs of its namespace, that go on hold too much memory',
+  'the prompts, lists and requests of this run and its sub-runs, or of all runs of its namespace, that go on hold too much memory',
 );
 
 /** In memory: where it is asked, and in its row or its connection. */
 const COPIES = 2;
 
+/** Characters of what a row keeps, and what they take in memory: a list is held as it was read. */
+function sizeOf(raw: RawResponse | null): { chars: number; size: number } {
+  if (raw === null) return { chars: 0, size: 0 };
+  const json = JSON.stringify(raw);
+  return { chars: json.length, size: json.length + (raw.items ? sizeOfValues(raw.items, json) : 0) };
+}
+
+const listOf = ({ inFlight }: ActiveRun): RawResponse | null =>
+  [...inFlight.values()].find(({ rawResponse }) => rawResponse?.items)?.rawResponse ?? null;
+
 /** `memory`: what runs hold, in which their prompts are counted, by characters. */
 export function createPromptRoom(memory: Shares, dailyBytes: DailyBytes): PromptRoom {
+  const restored = new WeakMap<ActiveRun, number>();
   return {
     hold: (run, { raw, sends = 0, stores = 0 }) => {
-      const chars = raw === null ? 0 : JSON.stringify(raw).length;
-      const size = COPIES * (chars + sends);
+      const { chars, size: takes } = sizeOf(raw);
+      const size = COPIES * (takes + sends);
       const refused = memory.fits(run, size)
         ? (refusePrompt(run, chars) ?? dailyBytes(run, chars + stores))
         : TOO_LARGE;
       if (refused) return { refused, [Symbol.dispose]: () => undefined };
       memory.add(run, size);
       return { refused: null, [Symbol.dispose]: () => memory.add(run, -size) };
+    },
+    restore: (run) => {
+      const { chars, size } = sizeOf(listOf(run));
+      if (size > 0 && (!memory.fits(run, COPIES * size) || refusePrompt(run, chars))) return false;
+      memory.add(run, COPIES * size);
+      restored.set(run, COPIES * size);
+      return true;
+    },
+    drop: (run) => {
+      memory.add(run, -(restored.get(run) ?? 0));
+      restored.delete(run);
     },
   };
 }
