@@ -2,17 +2,19 @@ import { isFanOut, isParallel, type Step } from '@signalbox/crds';
 import { family } from '../state/hourly.ts';
 import type { StepExecution } from '../state/model.ts';
 
-interface Executed {
-  byName: ReadonlyMap<string, StepExecution>;
+type Named = Pick<StepExecution, 'stepName'>;
+
+interface Executed<T> {
+  byName: ReadonlyMap<string, T>;
   /** Items of fan-outs by the names of these. */
-  items: ReadonlyMap<string, StepExecution[]>;
+  items: ReadonlyMap<string, T[]>;
 }
 
 /** Made once for all entries of a run, each of which may have hundreds of branches. */
-const known = new WeakMap<readonly StepExecution[], Executed>();
+const known = new WeakMap<readonly Named[], Executed<Named>>();
 
-export function executedOf(executed: readonly StepExecution[]): Executed {
-  const found = known.get(executed) ?? {
+export function executedOf<T extends Named>(executed: readonly T[]): Executed<T> {
+  const found = (known.get(executed) as Executed<T> | undefined) ?? {
     byName: new Map(executed.map((step) => [step.stepName, step])),
     items: Map.groupBy(
       executed.filter(({ stepName }) => stepName.includes('/')),
@@ -24,8 +26,15 @@ export function executedOf(executed: readonly StepExecution[]): Executed {
 }
 
 /** The executions that a group had, as it is now. */
-export function branchesOf(entry: Step, executed: readonly StepExecution[]): readonly StepExecution[] {
+export function branchesOf<T extends Named>(entry: Step, executed: readonly T[]): readonly T[] {
   const { byName, items } = executedOf(executed);
   if (isParallel(entry)) return entry.parallel.steps.flatMap(({ name }) => byName.get(name) ?? []);
   return isFanOut(entry) ? (items.get(entry.name) ?? []) : [];
+}
+
+/** The execution of an entry, and those of its branches. */
+export function executionsOf<T extends Named>(entry: Step, executed: readonly T[]): readonly T[] {
+  const own = executedOf(executed).byName.get(entry.name);
+  const branches = branchesOf(entry, executed);
+  return own ? [own, ...branches] : branches;
 }

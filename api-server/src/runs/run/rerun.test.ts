@@ -238,6 +238,8 @@ test.each([
   });
 });
 
+const subRunsOf = ({ steps }: Ended) => steps.flatMap(({ rawResponse }) => rawResponse?.childRunId ?? []);
+
 const CALL = '  - {name: sub, executor: pipeline, pipeline: below}\n';
 test.each([
   ['a step', (asks: string) => asks],
@@ -258,7 +260,7 @@ test.each([
   ];
   world = await createWorld({ pipelines: pipelines(ACT), agents: { one: () => sure(0.9) } });
   const original = await world.run('p');
-  const below = await askedBelow(world.database.db, original.steps);
+  const below = await askedBelow(world.database.db, subRunsOf(original));
   expect(plan(original, 'act', { below })).toMatchObject({ kind: 'ready' });
   const asking = await createWorld({ pipelines: pipelines(HUMAN), agents: { one: () => sure(0.9) } });
   world.pipelines.set('below', asking.pipelines.get('below') as never);
@@ -272,7 +274,7 @@ test.each([
   await asking.approvals.decide((await question())!.id, { verdict, by });
   const approved = await asking.ended(id);
   expect(approved.run.status).toBe('completed');
-  const given = { below: await askedBelow(asking.database.db, approved.steps) };
+  const given = { below: await askedBelow(asking.database.db, subRunsOf(approved)) };
   expect(plan(approved, 'act', given)).toMatchObject({ kind: 'ready' });
   world.pipelines.set('deeper', { ...world.pipelines.get('below')!, name: 'deeper' });
   expect(plan(approved, 'act', given)).toMatchObject({ message: expect.stringContaining('was not approved') });

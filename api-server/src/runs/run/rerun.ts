@@ -11,10 +11,15 @@ import { admits } from '../../definitions/admits.ts';
 import { perSnapshot } from '../../definitions/per-snapshot.ts';
 import type { LoadedPipeline, Snapshot } from '../../definitions/snapshot.ts';
 import { policyOf } from '../evidence/warnings.ts';
-import type { Stage, StepExecution, TriggerContext } from '../state/model.ts';
+import type { RawResponse, Stage, StepExecution, TriggerContext } from '../state/model.ts';
 import { isTerminal, type RunStatus } from '../state/model.ts';
 import { type RunRequest, teamOf } from '../state/new-run.ts';
-import { branchesOf, executedOf } from './branches-of.ts';
+import { branchesOf, executedOf, executionsOf } from './branches-of.ts';
+
+/** What tells of an execution whether people were asked in it, or below it. */
+export interface Executed extends Pick<StepExecution, 'id' | 'stepName' | 'executor' | 'status'> {
+  rawResponse: Pick<RawResponse, 'childRunId' | 'loaded'> | null;
+}
 
 /** What is stored of the run that shall run again. */
 export interface Original {
@@ -27,7 +32,7 @@ export interface Original {
   namespace: string | null;
   steps: StepExecution[];
   /** Of its sub-runs, and of theirs, by their ids: the executions that tell whether people were asked. */
-  below: ReadonlyMap<string, readonly StepExecution[]>;
+  below: ReadonlyMap<string, readonly Executed[]>;
 }
 
 /** An answer of people that a rerun takes over, and the step that asks for it now. */
@@ -70,6 +75,26 @@ export function planRerun(snapshot: Snapshot, original: Original, fromStep: stri
   const approvals = takenApprovals(snapshot, pipeline.config.steps, original, fromStep);
   return { kind: 'ready', request, fromStep, priorSteps: prior.length, approvals };
 }
+
+/** The sub-runs of which a plan has to know who was asked in them, and below them: those of steps that it takes over and that ask people now. */
+export function subRunsToRead(snapshot: Snapshot, original: Omit<Original, 'below'>, fromStep: string): string[] {
+  if (!isTerminal(original.status)) return [];
+  const entries = snapshot.byName.get(original.pipelineName)?.config.steps ?? [];
+  return entriesBefore(entries, fromStep)
+    .filter((entry) => asksPeople(snapshot, entry))
+    .flatMap((entry) => executionsOf(entry, original.steps))
+    .flatMap(({ rawResponse }) => rawResponse?.childRunId ?? []);
+}
+
+/** None where there is no entry of this name. */
+const entriesBefore = (entries: readonly Step[], fromStep: string | null): readonly Step[] =>
+  entries.slice(
+    0,
+    Math.max(
+      0,
+      entries.findIndex(({ name }) => name === fromStep),
+    ),
+  );
 
 /**
  * What is left to do where the pipeline is not of the run's namespace: its author gets no results of others, and no alert that would not have
@@ -121,7 +146,7 @@ function notApproved(approved: boolean, { before, stage }: { before: Stage; stag
 }
 
 /** A step that is of another kind now than the execution of its name, or asks people and did not run: that result is not its own. */
-function executedOtherwise(entry: Step, executed: readonly StepExecution[]): string | null {
+function executedOtherwise(entry: Step, executed: readonly Executed[]): string | null {
   const { byName } = executedOf(executed);
   const branches = isParallel(entry) ? entry.parallel.steps : itemsOf(entry, executed);
   const kind = isParallel(entry) ? 'parallel' : isFanOut(entry) ? 'fan_out' : entry.executor;
@@ -135,7 +160,7 @@ function executedOtherwise(entry: Step, executed: readonly StepExecution[]): str
 }
 
 /** The branches that a fan-out had, as it would execute them now. */
-function itemsOf(entry: Step, executed: readonly StepExecution[]): { name: string; executor: string }[] {
+function itemsOf(entry: Step, executed: readonly Executed[]): { name: string; executor: string }[] {
   if (!isFanOut(entry)) return [];
   const { executor } = entry.fan_out.step;
   return branchesOf(entry, executed).map(({ stepName: name }) => ({ name, executor }));
@@ -143,18 +168,18 @@ function itemsOf(entry: Step, executed: readonly StepExecution[]): { name: strin
 
 interface Asking extends Pick<Original, 'below'> {
   snapshot: Snapshot;
-  executed: readonly StepExecution[];
+  executed: readonly Executed[];
 }
 
 /** Whether people let a run go on after an entry that asks them now. */
-function isApproved(asking: Asking, entry: Step, own: StepExecution): boolean {
+function isApproved(asking: Asking, entry: Step, own: Executed): boolean {
   const { snapshot, executed } = asking;
   if (!isPassed(entry, own) || branchesLeftOut(snapshot, entry, executed)) return false;
   return [own, ...branchesOf(entry, executed)].every((step) => isApprovedBelow(asking, stepFor(entry, step), step));
 }
 
 /** Whether the sub-run of a step that completed asked all the people whom its pipeline asks now. */
-function isApprovedBelow({ snapshot, below }: Asking, step: ItemStep | undefined, execution: StepExecution): boolean {
+function isApprovedBelow({ snapshot, below }: Asking, step: ItemStep | undefined, execution: Executed): boolean {
   if (step?.executor !== 'pipeline' || endOf(execution) !== 'completed') return true;
   const executed = executedBelow({ below }, execution);
   const { byName } = executedOf(executed);
@@ -174,58 +199,54 @@ function takenApprovals(
   { steps: executed, below }: Original,
   fromStep: string | null,
 ): TakenApproval[] {
-  const at = entries.findIndex(({ name }) => name === fromStep);
-  return entries
-    .slice(0, Math.max(0, at))
-    .flatMap((entry) =>
-      answersIn({ snapshot, executed, below }, [entry]).map((answer) => ({ ...answer, entry: entry.name })),
-    );
+  return entriesBefore(entries, fromStep).flatMap((entry) =>
+    answersIn({ snapshot, executed, below }, [entry]).map((answer) => ({ ...answer, entry: entry.name })),
+  );
 }
 
 type PeopleAnswer = Omit<TakenApproval, 'entry'>;
 
 function answersIn(asking: Asking, entries: readonly Step[]): PeopleAnswer[] {
-  const { byName } = executedOf(asking.executed);
   return entries.flatMap((entry) =>
-    [byName.get(entry.name) ?? [], branchesOf(entry, asking.executed)]
-      .flat()
-      .flatMap((execution) => answersOf(asking, stepFor(entry, execution), execution)),
+    executionsOf(entry, asking.executed).flatMap((execution) =>
+      answersOf(asking, stepFor(entry, execution), execution),
+    ),
   );
 }
 
-function answersOf(asking: Asking, step: ItemStep | undefined, execution: StepExecution): PeopleAnswer[] {
+function answersOf(asking: Asking, step: ItemStep | undefined, execution: Executed): PeopleAnswer[] {
   if (endOf(execution) !== 'completed') return [];
   if (step?.executor === 'human') return [{ id: originOf(execution), step }];
   if (step?.executor !== 'pipeline') return [];
   return answersIn({ ...asking, executed: executedBelow(asking, execution) }, entriesOf(asking.snapshot, step));
 }
 
-const originOf = ({ id, rawResponse }: StepExecution): string => rawResponse?.loaded?.stepId ?? id;
+const originOf = ({ id, rawResponse }: Executed): string => rawResponse?.loaded?.stepId ?? id;
 
-const executedBelow = ({ below }: Pick<Asking, 'below'>, { rawResponse }: StepExecution): readonly StepExecution[] =>
+const executedBelow = ({ below }: Pick<Asking, 'below'>, { rawResponse }: Executed): readonly Executed[] =>
   below.get(rawResponse?.childRunId ?? '') ?? [];
 
 const entriesOf = ({ byName }: Snapshot, { pipeline }: { pipeline: string }): readonly Step[] =>
   byName.get(pipeline)?.config.steps ?? [];
 
 /** Whether the run went on after an entry by itself; of a result that was taken over, as it was where it was made. */
-function isPassed(entry: Step, own: StepExecution): boolean {
+function isPassed(entry: Step, own: Executed): boolean {
   const ended = endOf(own);
   if (ended === 'skipped') return maySkip(entry);
   return ended === 'completed' || (ended === 'failed' && policyOf(entry) === 'continue');
 }
 
-const endOf = ({ status, rawResponse }: StepExecution): string => rawResponse?.loaded?.status ?? status;
+const endOf = ({ status, rawResponse }: Executed): string => rawResponse?.loaded?.status ?? status;
 
 /** Whether a condition that is gone left out a branch that asks people. */
-function branchesLeftOut(snapshot: Snapshot, entry: Step, executed: readonly StepExecution[]): boolean {
+function branchesLeftOut(snapshot: Snapshot, entry: Step, executed: readonly Executed[]): boolean {
   const leftOut = branchesOf(entry, executed).filter((branch) => endOf(branch) === 'skipped');
   const steps = leftOut.map((branch) => stepFor(entry, branch));
   return steps.some((step) => step !== undefined && step.when === undefined && asks(snapshot, step));
 }
 
 /** What an execution of an entry, or of a branch of it, would execute now; undefined for a group. */
-function stepFor(entry: Step, { stepName }: StepExecution): ItemStep | undefined {
+function stepFor(entry: Step, { stepName }: Executed): ItemStep | undefined {
   if (isParallel(entry)) return entry.parallel.steps.find(({ name }) => name === stepName);
   if (isFanOut(entry)) return stepName === entry.name ? undefined : entry.fan_out.step;
   return entry;

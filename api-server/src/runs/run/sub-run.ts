@@ -1,4 +1,4 @@
-import { derivedId } from '../state/ids.ts';
+import { childId } from '../state/ids.ts';
 import { LIMITS, type SubContext } from '@signalbox/crds';
 import type { LoadedPipeline } from '../../definitions/snapshot.ts';
 import { activate } from './activate.ts';
@@ -125,9 +125,6 @@ export function createSubRuns(deps: SubRunDeps): SubRuns {
 
 /** A fan-out multiplies sub-runs at each level, and all of them are part of one run. */
 const TOO_MANY = `one run has at most ${LIMITS.subRuns} sub-runs at all levels together, and fewer where those that have not ended, or all runs of its namespace, hold too much memory`;
-
-/** The same step of the same run has the same sub-run, before and after a restart. */
-export const childId = (parentId: string, stepName: string): string => derivedId(parentId, `${parentId}/${stepName}`);
 
 interface Existing {
   id: string;

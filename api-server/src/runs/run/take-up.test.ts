@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { createWorld, type World } from '../fixtures/engine.ts';
-import { childId } from './sub-run.ts';
+import { childId } from '../state/ids.ts';
 
 let world: World;
 afterEach(() => world.close());

@@ -14,3 +14,6 @@ export function derivedId(runId: string, text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   return `${runId.slice(0, 13)}-8${hex.slice(0, 3)}-8${hex.slice(3, 6)}-${hex.slice(6, 18)}`;
 }
+
+/** The same step of the same run has the same sub-run, before and after a restart. */
+export const childId = (parentId: string, stepName: string): string => derivedId(parentId, `${parentId}/${stepName}`);

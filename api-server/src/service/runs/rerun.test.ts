@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterEach, expect, test } from 'vitest';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import { beginRerun } from '../../runs/fixtures/begin-rerun.ts';
@@ -195,6 +196,49 @@ test('a rerun from a step has room for what it reads until the run is started, o
   await expect(again(run.id, 'ada')).rejects.toThrow(SyntaxError);
   expect((await again(run.id, 'ada', { reading, fromStep: null })).run.status).toBe('completed');
   expect(asked).toHaveLength(2);
+});
+
+const CALLS = '{name: sub, executor: pipeline, pipeline: below}';
+
+test('a rerun reads no text of sub-runs, and has room for what it reads of their steps', async () => {
+  await make(CALLS);
+  const { run } = await answered(['ada']);
+  const asked: number[] = [];
+  const reading: Reading = (bytes, read) => {
+    asked.push(bytes);
+    return read();
+  };
+  await again(run.id, 'bea', { reading });
+  const sub = { raw_response: '{', output: '{', summary: 'x'.repeat(1_000_000) };
+  await world.database.write(async ({ db }) => {
+    const { rows } = await sql<
+      Record<string, unknown>
+    >`SELECT * FROM step_executions WHERE step_name = 'approve'`.execute(db);
+    const more = Array.from({ length: 40 }, (_, at) => ({ ...rows[0], id: `more${at}`, step_name: `more${at}` }));
+    await db
+      .insertInto('step_executions')
+      .values(more as never)
+      .execute();
+    await db.updateTable('step_executions').set(sub).where('step_name', '=', 'approve').execute();
+  });
+  expect((await again(run.id, 'bea', { reading })).run.status).toBe('completed');
+  expect(asked[1]! - asked[0]!).toBe(40 * 512);
+});
+
+test('of sub-runs with more steps than are read nothing is taken over', async () => {
+  await make(CALLS);
+  const { run } = await answered(['ada']);
+  await world.database.write(async ({ db }) => {
+    const { rows } = await sql<
+      Record<string, unknown>
+    >`SELECT * FROM step_executions WHERE step_name = 'approve'`.execute(db);
+    const rest = Object.keys(rows[0]!).filter((name) => name !== 'id' && name !== 'step_name');
+    const columns = sql.join(rest.map((name) => sql.ref(name)));
+    await sql`INSERT INTO step_executions (id, step_name, ${columns})
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
+      SELECT 'more' || i, 'more' || i, ${columns} FROM step_executions, n WHERE step_name = 'approve'`.execute(db);
+  });
+  await expect(again(run.id, 'bea')).rejects.toThrow('more than 50000 steps of sub-runs');
 });
 
 const TWO = `name: p\nstage: production\nsteps: [${ACT.replace('act', 'first')}, ${ACT}]\n`;

@@ -1,6 +1,6 @@
 import { AppError } from '@signalbox/crds';
 import type { Snapshot } from '../../definitions/snapshot.ts';
-import { type Original, planRerun, type ReadyRerun, type Rerun } from '../../runs/run/rerun.ts';
+import { type Original, planRerun, type ReadyRerun, type Rerun, subRunsToRead } from '../../runs/run/rerun.ts';
 import { viewAhead } from '../../runs/run/step-view.ts';
 import type { TriggerContext } from '../../runs/state/model.ts';
 import type { RunRequest } from '../../runs/state/new-run.ts';
@@ -9,7 +9,7 @@ import { namespaceOfRun } from '../../store/tables/replicas/tenant-load.ts';
 import { executedSteps, runStart } from '../../store/tables/run-start.ts';
 import { bytesOfRuns } from '../../store/tables/bodies/text-sizes.ts';
 import { findApprovals } from '../../store/tables/approvals.ts';
-import { askedBelow } from '../../store/tables/sub-runs/asked-below.ts';
+import { askedBelow, bytesBelow } from '../../store/tables/sub-runs/asked-below.ts';
 import type { Decided } from '../../triggers/coverage.ts';
 import { isStarted, type Verdict } from '../../triggers/model.ts';
 import type { Actor } from '../actor.ts';
@@ -53,14 +53,19 @@ const TOO_LARGE =
  */
 export async function rerun(deps: RerunDeps, asked: Asked): Promise<RerunStarted> {
   if (asked.fromStep === null) return startAgain(deps, asked);
-  const bytes = await bytesOfRuns(deps.database.db, [asked.id]);
+  const { db } = deps.database;
+  const bytes = await bytesOfRuns(db, [asked.id]);
   if (bytes > MOST_BYTES) throw new AppError('validation', TOO_LARGE);
-  return heldByNone(() => deps.reading(bytes, () => startAgain(deps, asked)));
+  const below = await bytesBelow(db, asked.id);
+  return heldByNone(() => deps.reading(bytes + below, () => startAgain(deps, asked)));
 }
 
 async function startAgain(deps: RerunDeps, { id, fromStep, actor }: Asked): Promise<RerunStarted> {
-  const original = await readOriginal(deps, id, fromStep !== null);
-  const plan = planRerun(deps.definitions(), original, fromStep);
+  const definitions = deps.definitions();
+  const found = await readOriginal(deps, id, fromStep !== null);
+  const subRuns = fromStep === null ? [] : subRunsToRead(definitions, found, fromStep);
+  const original = { ...found, below: await askedBelow(deps.database.db, subRuns) };
+  const plan = planRerun(definitions, original, fromStep);
   if (plan.kind !== 'ready') throw refusal(plan);
   const approved = await approvedIds(deps, plan, actor);
   const audited = async (tx: Tx, [decided]: Decided[]) => {
@@ -118,13 +123,16 @@ async function approvedIds(
   return approved;
 }
 
-async function readOriginal({ database: { db } }: RerunDeps, id: string, isPartial: boolean): Promise<Original> {
+async function readOriginal(
+  { database: { db } }: RerunDeps,
+  id: string,
+  isPartial: boolean,
+): Promise<Omit<Original, 'below'>> {
   const found = await runStart(db, id);
   if (!found) throw unknownId('run');
   // Its pipeline would run for real, and its steps with effects with it.
   if (found.isReplay) throw new AppError('conflict', 'the run is a replay; launch another replay instead');
   const { run, context, raw } = found;
-  const steps = isPartial ? await executedSteps(db, id) : [];
   return {
     id,
     status: run.status,
@@ -132,8 +140,7 @@ async function readOriginal({ database: { db } }: RerunDeps, id: string, isParti
     stage: run.stage,
     context: { ...(context as unknown as TriggerContext), raw: raw ?? null },
     namespace: await namespaceOfRun(db, id),
-    steps,
-    below: isPartial ? await askedBelow(db, steps) : new Map(),
+    steps: isPartial ? await executedSteps(db, id) : [],
   };
 }
 
