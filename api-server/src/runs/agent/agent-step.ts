@@ -21,6 +21,7 @@ import { askAgent, usesOf } from './model-call.ts';
 import { noteBlank, refuseBlanks } from '../prompt/blanks.ts';
 import { renderPrompt, shownInPrompt, THE_PROMPT } from '../prompt/prompt.ts';
 import { askForTool } from './tool-approval.ts';
+import { cutText } from '../state/field-sizes.ts';
 import type { ApprovalsOfRun } from '../human/approval.ts';
 import type { Answer, Attempt, CallFacts, Performed, Prepared, StepKind } from '../state/step-kind.ts';
 import type { AnyStep, StepContext } from '../state/step-context.ts';
@@ -225,13 +226,16 @@ function answerSchemaOf(step: AnyAgentStep): Record<string, unknown> {
   return schema;
 }
 
+/** It is stored as the error of its step and of its run, and no bound of answers counts it. */
+const REASON_BYTES = 4096;
+
 const toAnswer = (answer: AgentAnswer): Answer => ({
   confidence: answer.confidence,
   summary: answer.summary,
   output: answer.output,
   nextStepContext: answer.next_step_context ?? null,
   proceed: answer.proceed,
-  proceedReason: answer.proceed_reason ?? null,
+  proceedReason: answer.proceed_reason ? cutText(answer.proceed_reason, REASON_BYTES) : null,
   artifacts: Object.keys(answer.artifacts),
   artifactTexts: answer.artifacts,
 });

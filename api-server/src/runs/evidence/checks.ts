@@ -94,8 +94,12 @@ async function runCheck(deps: CheckDeps, check: Check, scope: CheckScope): Promi
     return { ...about, passed: false, detail: timedOut ? message : deps.env.mask(seen.message) };
   }
   const result = await weigh(deps, check, { ...scope, seen });
-  if (!result.ok) return { ...about, passed: false, detail: `${check.expect}: ${result.msg}` };
-  return { ...about, passed: result.value === true, detail: `${check.expect} with ${deps.env.mask(seen.detail)}` };
+  if (!result.ok) return { ...about, passed: false, detail: `${cut(check.expect, 500)}: ${cut(result.msg, 500)}` };
+  return {
+    ...about,
+    passed: result.value === true,
+    detail: `${cut(check.expect, 500)} with ${deps.env.mask(seen.detail)}`,
+  };
 }
 
 /** What a check got; its text waits in memory, and what is read from it takes far more. */
@@ -127,7 +131,7 @@ async function weigh(
 
 const noRoom = ({ message }: Failure): ComputeLimit => computeLimit(`there is no room for what it reads: ${message}`);
 
-const cut = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
+const cut = (text: string, most = 200): string => (text.length > most ? `${text.slice(0, most)}…` : text);
 
 async function observe(deps: CheckDeps, check: Check, scope: CheckScope): Promise<Seen> {
   if (check.type === 'webhook') return observeUrl(deps, check, scope);

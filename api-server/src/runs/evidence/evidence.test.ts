@@ -399,3 +399,28 @@ test('what a production step leaves in the metrics: its end, time, tokens, verif
     'step_deterministic_check_total p,look,failed': 1,
   });
 });
+
+const LONG = 'é'.repeat(400_000);
+
+test('of what a verifier and a grounding judge say, and of the answers of earlier iterations, a step keeps the beginning', async () => {
+  const loop = '    loop_until: {confidence: 0.9, max_iterations: 3}\n';
+  const opinions = '    verifier: {agent: second, when: "true"}\n    grounding: {executor: gateway, agent: judge}\n';
+  await make({
+    pipelines: [text(loop + opinions)],
+    agents: {
+      look: () => sure(0.8, { summary: LONG }),
+      second: () => sure(0.9, { summary: LONG }),
+      judge: () => sure(0.9, { summary: LONG, score: 0.9 }),
+    },
+  });
+  const { run, step } = await world.run('p');
+  expect(run.status).toBe('completed');
+  const { verifier, grounding, iterationsBefore = [] } = step('look').rawResponse ?? {};
+  const kept = [verifier, grounding, ...iterationsBefore].map((said) => said?.summary ?? '');
+  expect(kept.map((text) => Buffer.byteLength(text) <= 4096 && text.includes('cut from 800000 bytes'))).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
+});

@@ -60,6 +60,13 @@ async function question(deps: OpinionDeps, begun: Begun, { prompt_template: temp
   return { input, sources: sourcesOf(subject, input.includes(material) ? material : null) };
 }
 
+/** Characters of a name as evidence has it: an agent of another backend makes it up. */
+const NAME_CHARS = 360;
+
+/** A tool of a trace as it is named to people. */
+export const toolName = ({ server, tool }: { server?: unknown; tool?: unknown }): string =>
+  `${String(server)}/${String(tool)}`.slice(0, NAME_CHARS);
+
 const toolResults = ({ trace = [] }: Subject['raw']): Record<string, unknown>[] =>
   (trace as Record<string, unknown>[]).filter(({ type }) => type === 'tool_call');
 
@@ -76,7 +83,7 @@ function sourcesOf({ raw }: Subject, material: string | null): string[] {
   if (material === null) return ['what its own prompt_template shows'];
   const counts = new Map<string, number>();
   for (const { server, tool } of toolResults(raw)) {
-    const name = `${String(server)}/${String(tool)}`;
+    const name = toolName({ server, tool });
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   const tools = [...counts].map(([name, count]) => `${count} ${count === 1 ? 'result' : 'results'} of ${name}`);

@@ -2,6 +2,7 @@ import { answerSchema, extractJson, parseAnswer, type Validate } from '@signalbo
 import type { Compute } from '@signalbox/crds/process/compute';
 import type { AgentBackend, AgentCall, AgentReply } from '../state/executor.ts';
 import { withDeadline } from '../state/deadline.ts';
+import { cutText } from '../state/field-sizes.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { SecondOpinion } from '../state/model.ts';
 import type { PromptRoom } from '../state/prompt-room.ts';
@@ -96,14 +97,17 @@ function callOf({ run, name, iteration, attempt }: Begun, opinion: Asked): Agent
   };
 }
 
+/** Of what it says, which is stored with the step: no bound of answers counts it. */
+const TEXT_BYTES = 4096;
+
 async function read(
   { output, text }: AgentReply,
   { schema, score }: Opinion,
   validate: Validate,
 ): Promise<Partial<SecondOpinion>> {
   const parsed = await parseAnswer(output ?? extractJson(text), schema, validate);
-  if (parsed.ok) return { score: score(parsed.answer), summary: parsed.answer.summary };
+  if (parsed.ok) return { score: score(parsed.answer), summary: cutText(parsed.answer.summary, TEXT_BYTES) };
   const why =
     'reason' in parsed ? `cannot be checked: ${parsed.msg}` : `does not fit its schema: ${parsed.errors[0]?.msg ?? ''}`;
-  return { error: `the answer ${why}` };
+  return { error: cutText(`the answer ${why}`, TEXT_BYTES) };
 }

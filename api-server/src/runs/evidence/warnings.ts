@@ -1,6 +1,7 @@
 import type { Step } from '@signalbox/crds';
 import type { ActiveRun } from '../state/active-run.ts';
 import type { RawResponse, SecondOpinion, TrustReport, TrustWarning } from '../state/model.ts';
+import { toolName } from './ground.ts';
 import type { Begun, Ending } from './step-execution.ts';
 
 /** The ending of a step with what there is to warn of it. */
@@ -68,6 +69,8 @@ interface TraceLine {
 
 /** Names at most this many tools. */
 const MAX_NAMED = 5;
+/** Characters of the type of an entry. */
+const MAX_TYPE = 100;
 
 function deniedTools({ trace = [] }: RawResponse): TrustWarning[] {
   const lines = trace as TraceLine[];
@@ -75,17 +78,15 @@ function deniedTools({ trace = [] }: RawResponse): TrustWarning[] {
   if (denied.length === 0) return [];
   const count = denied.reduce((sum, line) => sum + 1 + leftOut(line), 0);
   const none = lines.every(({ type }) => type !== 'tool_call') ? ', so the agent used no tool' : '';
-  return [warning('denied_tools', `${plural(count, 'tool call')} denied: ${named(denied.map(nameOf))}${none}`)];
+  return [warning('denied_tools', `${plural(count, 'tool call')} denied: ${named(denied.map(toolName))}${none}`)];
 }
 
 function cutTrace({ trace = [], traceCut = false }: RawResponse): TrustWarning[] {
   const short = (trace as TraceLine[]).filter((line) => leftOut(line) > 0);
-  const counts = short.map((line) => `${leftOut(line)} of ${nameOf(line)} (${String(line.type)})`);
+  const counts = short.map((line) => `${leftOut(line)} of ${toolName(line)} (${String(line.type).slice(0, MAX_TYPE)})`);
   const entries = counts.length > 0 ? `, among them ${named(counts)}` : '';
   return when(traceCut, 'trace_cut', `the trace lacks entries, or their inputs and results${entries}`);
 }
-
-const nameOf = ({ server, tool }: TraceLine): string => `${String(server)}/${String(tool)}`;
 
 const leftOut = ({ left_out: count }: TraceLine): number =>
   typeof count === 'number' && Number.isSafeInteger(count) && count > 0 ? count : 0;

@@ -102,6 +102,17 @@ test.each([
   expect([run.run.status, run.step('one').status]).toEqual([runStatus, stepStatus]);
 });
 
+test('of a long reason to stop a step and its run keep the beginning', async () => {
+  const reason = 'x'.repeat(400_000);
+  await make({
+    pipelines: [pipeline(ask('one'))],
+    agents: { one: () => sure(0.9, { proceed: false, proceed_reason: reason }) },
+  });
+  const { run, step } = await world.run('p');
+  const kept = [run.error?.message ?? '', step('one').error?.message ?? ''];
+  expect(kept.map((text) => text.length <= 4096 && text.includes('cut from 400000 bytes'))).toEqual([true, true]);
+});
+
 test('an agent that answers proceed: false stops the run with its reason', async () => {
   await make({
     pipelines: [pipeline(ask('one') + ask('two'))],

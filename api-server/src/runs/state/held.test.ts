@@ -29,8 +29,20 @@ test('what is large is kept as text and counted', () => {
 
 test('an ended step is its result, one in flight is whole', () => {
   const rawResponse = { prompt: 'look', loaded: { stepId: 'a', status: 'completed' as const } };
-  const step = { status: 'completed', output: MANY, nextStepContext: null, rawResponse } as unknown as StepExecution;
-  expect({ ...heldStep(step) }).toEqual({ ...step, rawResponse: { loaded: rawResponse.loaded } });
+  const kept = { status: 'completed', output: MANY, nextStepContext: null };
+  const said = {
+    checks: [{ name: 'c' }],
+    artifacts: ['a'],
+    trustReport: { trust: 0.9, signals: [{}], warnings: [{}] },
+  };
+  const step = { ...kept, ...said, rawResponse } as unknown as StepExecution;
+  expect({ ...heldStep(step) }).toEqual({
+    ...kept,
+    checks: [],
+    artifacts: [],
+    trustReport: { trust: 0.9, signals: [], warnings: [] },
+    rawResponse: { loaded: rawResponse.loaded },
+  });
   const running = { ...step, status: 'running' as const };
   expect(heldStep(running)).toBe(running);
 });

@@ -141,6 +141,7 @@ export function heldStep(step: StepExecution): StepExecution {
   const { status, output, nextStepContext, rawResponse } = step;
   if (status === 'running') return step;
   const loaded = rawResponse?.loaded;
-  const ended = { ...step, rawResponse: loaded ? { loaded } : null };
+  const trustReport = step.trustReport && { ...step.trustReport, signals: [], warnings: [] };
+  const ended = { ...step, checks: [], artifacts: [], trustReport, rawResponse: loaded ? { loaded } : null };
   return held(ended, ['output', 'nextStepContext'], JSON.stringify({ output, nextStepContext }));
 }

@@ -1,5 +1,7 @@
 import type { ActiveRun } from '../state/active-run.ts';
+import { cutText } from '../state/field-sizes.ts';
 import { heldView } from '../state/held.ts';
+import type { Answer } from '../state/step-kind.ts';
 import type { AnswerRoom } from './answer-room.ts';
 import type { Begun, Ending } from '../evidence/step-execution.ts';
 
@@ -11,6 +13,14 @@ const LEVELS = {
   aborted: 'warn',
   cancelled: 'warn',
 } as const;
+
+const SHORT_BYTES = 4096;
+
+/** What a step keeps of the answer of an earlier iteration. */
+export const shortOf = ({ confidence, summary }: Answer) => ({
+  confidence,
+  summary: summary && cutText(summary, SHORT_BYTES),
+});
 
 const NO_RESULT = { summary: null, confidence: null, output: {}, nextStepContext: null };
 

@@ -13,7 +13,7 @@ import { notePart, noteAttempt } from './step-times.ts';
 import type { AnswerRoom } from './answer-room.ts';
 import { prepare } from './prepare.ts';
 import { retryDelay } from './retry.ts';
-import { noteEnd, noteSkip } from './step-notes.ts';
+import { noteEnd, noteSkip, shortOf } from './step-notes.ts';
 import { endSpan, startSpan } from './step-span.ts';
 import { takeAnswer, type Taken } from './take-answer.ts';
 import type { Answer, Performed, Prepared, StepKind } from '../state/step-kind.ts';
@@ -114,7 +114,7 @@ async function iterate(deps: StepDeps, begun: Begun, prepared: Prepared): Promis
     if (stopped) return await interrupted(deps, begun, stopped, performed);
     if (!performed.ok) return await failed(deps, begun, performed);
     if (!asksAgain(begun, performed.answer)) return await answered(deps, begun, { performed, before });
-    before.push({ confidence: performed.answer.confidence, summary: performed.answer.summary });
+    before.push(shortOf(performed.answer));
     previous = performed.answer;
     begun.iteration += 1;
     noteIteration(begun, performed.answer);

@@ -33,3 +33,33 @@ test('equal parts of a definition that is read back are one in memory', async ()
   expect(again?.output_schema).toBe(look?.output_schema);
   await world.close();
 });
+
+const EACH = `
+name: each
+stage: production
+steps:
+  - {name: all, fan_out: {over: "[${Array(40).fill(1).join()}]", max_items: 40, step: {executor: gateway, agent: a, prompt_template: go, when: "false"}}}
+  - {name: ask, executor: human, prompt_template: 'May it?', timeout_seconds: 60}
+`;
+
+test('of a page of steps nothing is kept but their results before the next page is read', async () => {
+  const world = await createWorld({ pipelines: [EACH] });
+  await world.start('each');
+  await expect.poll(() => world.approvals.countWaiting()).toBe(1);
+  let read = 0;
+  const readBefore: number[] = [];
+  const watched = (row: object) =>
+    'raw_response' in row
+      ? Object.defineProperty({ ...row }, 'raw_response', { enumerable: true, get: () => ((read += 1), null) })
+      : row;
+  const db = world.database.db.withPlugin({
+    transformQuery: ({ node }) => (JSON.stringify(node).includes('step_executions') && readBefore.push(read), node),
+    transformResult: ({ result }) => Promise.resolve({ ...result, rows: result.rows.map(watched) as never }),
+  });
+  const [found] = await readInterrupted(db);
+  const { steps = [] } = (await found?.read()) ?? {};
+  expect(steps.map(({ stepName }) => stepName).slice(-2)).toEqual(['all/39', 'ask']);
+  expect(readBefore[0]).toBe(0);
+  expect(readBefore[1]).toBeGreaterThanOrEqual(32);
+  await world.close();
+});

@@ -7,7 +7,7 @@ import type { Interrupted, InterruptedRun } from '../../runs/run/resume.ts';
 import { viewedAhead } from '../../runs/run/step-view.ts';
 import { readEvents } from './bodies/run-bodies.ts';
 import { parseShared } from './bodies/shared-json.ts';
-import { stepRows } from './step-rows.ts';
+import { stepPages } from './step-rows.ts';
 import { spentBelow } from './sub-runs/spent.ts';
 import { toStep } from '../db/rows/step-row.ts';
 import type { Tables } from '../db/schema.ts';
@@ -49,10 +49,13 @@ async function readRun(
   definitions.set(hash, pipeline);
   const executed: StepExecution[] = [];
   const rest = createRest();
-  for (const step of await stepRows(db, row.id)) {
-    executed.push(viewedAhead(heldStep(toStep(step))));
-    await rest();
+  for await (const page of stepPages(db, row.id)) {
+    for (const step of page) {
+      executed.push(viewedAhead(heldStep(toStep(step))));
+      await rest();
+    }
   }
+  executed.sort((one, other) => one.stepIndex - other.stepIndex || one.startedAt - other.startedAt);
   return {
     id: row.id,
     parentRunId: row.parent_run_id,
