@@ -121,3 +121,28 @@ test('the results of a run count beside what they say, and a run with little of 
   room.drop(small);
   expect(room.isFull('shop')).toBe(false);
 });
+
+test('names of artifacts count with an answer, their texts for the day, and the trace of earlier attempts as long as the step goes on', () => {
+  const room = createAnswerRoom(
+    OF_RUN,
+    OF_RUN,
+    createDailyBytes(() => 50_000, Date.now),
+  );
+  const top = runBelow(null);
+  const plain = plainAnswer({ confidence: null, summary: null, output: {} });
+  const leaves = (artifactTexts: Record<string, string>): Performed => ({
+    ok: true,
+    answer: { ...plain, artifacts: Object.keys(artifactTexts), artifactTexts },
+    facts: noFacts({}),
+  });
+  const take = (texts: Record<string, string>) => withinRoom(room, { run: top, name: 'a' }, leaves(texts));
+  expect([take({ short: 'x'.repeat(60_000) }), take({ ['x'.repeat(120_000)]: '' })]).toMatchObject([
+    { type: 'daily_bytes' },
+    { type: 'output_invalid' },
+  ]);
+  const facts = noFacts({ trace: ['x'.repeat(90_000)] });
+  expect(withinRoom(room, { run: top, name: 'a', facts }, answered('x'.repeat(5_000))).ok).toBe(true);
+  expect(withinRoom(room, { run: top, name: 'a', facts }, answered('x'.repeat(15_000)))).toMatchObject({
+    type: 'output_invalid',
+  });
+});

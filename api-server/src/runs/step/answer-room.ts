@@ -25,10 +25,16 @@ const SMALL = 1024;
 /** Of a result beside what it says, in bytes. */
 const RESULT_BYTES = 512;
 
+/** What an answer leaves beside itself: what the step keeps of earlier ones until its end, and files. */
+interface Beside {
+  earlier: number;
+  files: number;
+}
+
 /** What steps answered, as runs hold it until they end. */
 export interface AnswerRoom {
   /** Before an answer is weighed, when it is not compressed yet; why it has no room, or null. */
-  take(run: ActiveRun, stepName: string, size: number): Failure | null;
+  take(run: ActiveRun, stepName: string, size: number, beside?: Beside): Failure | null;
   /** Counts what the run holds of a step that has ended. */
   note(run: ActiveRun, stepName: string): void;
   /** Counts what a run holds that goes on; false, and it counts nothing, where that has no room. */
@@ -47,11 +53,12 @@ export function createAnswerRoom(ofRun: number, ofOperator: number, dailyBytes: 
     run.answers.kept.set(stepName, size);
   };
   return {
-    take: (run, stepName, size) => {
-      const fits = size <= SMALL || shares.fits(run, more(run, stepName, size));
-      const refused = fits ? size > SMALL && dailyBytes(run, size) : NO_ROOM;
+    take: (run, stepName, size, { earlier, files } = { earlier: 0, files: 0 }) => {
+      const held = size + earlier;
+      const fits = held <= SMALL || shares.fits(run, more(run, stepName, held));
+      const refused = fits ? size + files > SMALL && dailyBytes(run, size + files) : NO_ROOM;
       if (refused) return refused;
-      keep(run, stepName, size);
+      keep(run, stepName, held);
       return null;
     },
     note: (run, stepName) => {
@@ -72,25 +79,33 @@ export function createAnswerRoom(ofRun: number, ofOperator: number, dailyBytes: 
   };
 }
 
+/** `facts`: of earlier attempts and iterations, whose trace the step keeps. */
+export type Answering = Pick<StepContext, 'run' | 'name'> & { facts?: CallFacts | null };
+
+const NOTHING_SAID = { output: null, summary: null, nextStepContext: null, artifacts: [], artifactTexts: {} };
+
+const traceChars = (facts: CallFacts | null): number => (facts?.raw.trace ? JSON.stringify(facts.raw.trace).length : 0);
+
+const charsOf = (texts: Record<string, string>): number =>
+  Object.values(texts).reduce((sum, text) => sum + text.length, 0);
+
 /** An answer for which its run, or those that it counts with, have no room left is none: nothing of it is kept but what it used. */
 export function withinRoom(
   room: AnswerRoom,
-  { run, name }: Pick<StepContext, 'run' | 'name'>,
+  { run, name, facts: earlier = null }: Answering,
   performed: Performed,
 ): Performed {
   const { facts, request } = performed;
   const { prompt: _, promptSpans: __, ...raw } = facts?.raw ?? {};
-  const { output, summary, nextStepContext } = {
-    output: null,
-    summary: null,
-    nextStepContext: null,
-    ...performed.answer,
-  };
-  const held = [raw, output, summary, nextStepContext];
+  const { output, summary, nextStepContext, artifacts, artifactTexts } = { ...NOTHING_SAID, ...performed.answer };
+  const held = [raw, output, summary, nextStepContext, artifacts];
   const json = JSON.stringify(held);
   const size = json.length + sizeOfValues(held, json);
   run.answers.size += size;
-  const refused = run.answers.size > MAX_SIZE ? TOO_MUCH : room.take(run, name, size);
+  const refused =
+    run.answers.size > MAX_SIZE
+      ? TOO_MUCH
+      : room.take(run, name, size, { earlier: traceChars(earlier), files: charsOf(artifactTexts) });
   if (!refused) return performed;
   return { ...refused, ...(facts && { facts: lean(facts) }), ...(request && { request }) };
 }

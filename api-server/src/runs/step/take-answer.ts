@@ -1,9 +1,8 @@
 import type { PromptRoom } from '../state/prompt-room.ts';
-import type { StepContext } from '../state/step-context.ts';
 import type { Performed, Unread } from '../state/step-kind.ts';
 import { goesOnAlone } from '../state/workers.ts';
 import type { Templates } from '../prompt/templates.ts';
-import { type AnswerRoom, withinRoom } from './answer-room.ts';
+import { type Answering, type AnswerRoom, withinRoom } from './answer-room.ts';
 
 interface TakeDeps {
   templates: Pick<Templates, 'turn'>;
@@ -17,7 +16,7 @@ export type Taken = Performed & { inTime?: boolean };
 /** `signal` ends with the time of the step. */
 export async function takeAnswer(
   deps: TakeDeps,
-  ctx: Pick<StepContext, 'run' | 'name'>,
+  ctx: Answering,
   said: Performed | Unread,
   signal: AbortSignal,
 ): Promise<Taken> {
@@ -29,7 +28,7 @@ export async function takeAnswer(
 /** In one turn, since many branches may be answered in one moment, at length; a text counts while it waits for it. */
 async function weigh(
   { templates, prompts, answers }: TakeDeps,
-  ctx: Pick<StepContext, 'run' | 'name'>,
+  ctx: Answering,
   said: Performed | Unread,
 ): Promise<Performed> {
   const { run } = ctx;
