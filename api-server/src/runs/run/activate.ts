@@ -2,10 +2,10 @@ import { limitedNamespace } from '@signalbox/crds';
 import type { ActiveRun } from '../state/active-run.ts';
 import type { EventHub } from '../state/events.ts';
 import type { NewRun } from '../state/new-run.ts';
-import { charsOfAll, heldContext } from '../state/held.ts';
+import { heldContext } from '../state/held.ts';
 import { NO_SPAN } from '../state/span.ts';
 import { StepResults } from '../state/step-results.ts';
-import { stepView } from './step-view.ts';
+import { answeredChars, stepView } from './step-view.ts';
 
 export const depthUnder = (parent: ActiveRun | null): number => (parent === null ? 1 : parent.depth + 1);
 
@@ -15,7 +15,7 @@ export function activate(
   fresh: NewRun,
   { slot, concurrencyGroup, parent }: Pick<ActiveRun, 'slot' | 'concurrencyGroup' | 'parent'>,
 ): ActiveRun {
-  const views = fresh.prior.map((step) => [step.stepName, stepView(step)] as const);
+  const results = new StepResults(fresh.prior.map((step) => [step.stepName, stepView(step)] as const));
   return {
     id: fresh.id,
     pipeline: fresh.pipeline.config,
@@ -28,11 +28,11 @@ export function activate(
     rerunOf: fresh.rerunOf ?? null,
     controller: new AbortController(),
     journal: hub.open(fresh.id, []),
-    results: new StepResults(views),
+    results,
     inFlight: new Map(),
     pending: [],
     totals: { inputTokens: 0, outputTokens: 0, cost: null, unpricedSteps: 0, warningCount: 0 },
-    answers: { size: charsOfAll(views), kept: new Map() },
+    answers: { size: answeredChars(fresh.prior, results), kept: new Map() },
     below: { tokens: 0, cost: 0 },
     parent,
     blanks: new Map(),

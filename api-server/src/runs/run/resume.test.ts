@@ -63,6 +63,9 @@ test('the answers of ended steps count for the bound of the run, and one for whi
   const steps = [{ ...step, summary: null, output: { text: 'x'.repeat(5_000) } } as unknown as StepExecution];
   const taken = take(stored({}, { steps }));
   expect(taken.run.answers.size).toBeGreaterThan(5_000);
+  const group = { ...step, stepName: 'all', kind: 'fan_out', output: { branches: ['x'.repeat(5_000)] } };
+  const both = take(stored({}, { steps: [...steps, group as unknown as StepExecution] }));
+  expect(both.run.answers.size).toBe(taken.run.answers.size);
   const noRoom = withRoom(rooms, taken);
   expect(noRoom).toMatchObject({
     go: false,

@@ -4,13 +4,13 @@ import type { EventHub } from '../state/events.ts';
 import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
 import { spentWithBelow } from '../cost/budget.ts';
 import { addBelow, spentBy } from '../cost/cost.ts';
-import { charsOfAll, heldContext } from '../state/held.ts';
+import { heldContext } from '../state/held.ts';
 import { NO_SPAN } from '../state/span.ts';
 import { StepResults } from '../state/step-results.ts';
 import { depthUnder } from './activate.ts';
 import type { PromptRoom } from '../state/prompt-room.ts';
 import type { AnswerRoom } from '../step/answer-room.ts';
-import { stepView } from './step-view.ts';
+import { answeredChars, stepView } from './step-view.ts';
 import type { RunError, RunEvent, RunStatus, Stage, StepExecution, TriggerContext } from '../state/model.ts';
 
 /** A run that had not ended when its process did. */
@@ -112,7 +112,7 @@ function rebuild(
   const gated = ended.findLast(
     ({ kind, trustReport }) => !kind.endsWith('branch') && trustReport !== null && trustReport.passed !== null,
   );
-  const views = ended.map((step) => [step.stepName, stepView(step)] as const);
+  const results = new StepResults(ended.map((step) => [step.stepName, stepView(step)] as const));
   return {
     id: stored.id,
     pipeline: stored.pipeline,
@@ -125,11 +125,11 @@ function rebuild(
     rerunOf: stored.rerunOf,
     controller: new AbortController(),
     journal: hub.open(stored.id, stored.events),
-    results: new StepResults(views),
+    results,
     inFlight: new Map(inFlight.map((step) => [step.stepName, step])),
     pending: [],
     totals: spentBy(stored.steps),
-    answers: { size: charsOfAll(views), kept: new Map() },
+    answers: { size: answeredChars(ended, results), kept: new Map() },
     below: stored.below,
     blanks: new Map(),
     log: {},

@@ -115,9 +115,6 @@ export function heldView(view: StepView, small?: number): StepView {
 /** Of an answer as JSON, without reading it. */
 export const charsOf = (view: StepView | undefined): number => (view && viewChars.get(view)) ?? 0;
 
-export const charsOfAll = (views: readonly (readonly [string, StepView])[]): number =>
-  views.reduce((sum, [, view]) => sum + charsOf(view), 0);
-
 /** What a view takes in memory, in bytes. */
 export const viewBytes = (view: StepView): number => (sizesInMemory.get(view) ?? 0) + (view.summary?.length ?? 0);
 
