@@ -135,7 +135,7 @@ test('the list of a fan-out counts towards the bytes of a day of its namespace, 
   const over = '"[metadata.text, metadata.text, metadata.text]"';
   const child = each(skips).replace('name: p', 'name: child').replace('metadata.items', over);
   const starts = '{executor: pipeline, pipeline: child, on_failure: continue}';
-  world = await createWorld({ pipelines: [each(starts), child], namespaces: { shop: { daily_bytes: 2_000_000 } } });
+  world = await createWorld({ pipelines: [each(starts), child], namespaces: { shop: { daily_bytes: 2_700_000 } } });
   const standing = { namespace: 'shop', admitted: true, tenant: {} } as unknown as LoadedPipeline['standing'];
   for (const [name, pipeline] of world.pipelines) world.pipelines.set(name, { ...pipeline, standing });
   const { metadata } = items(6);

@@ -32,6 +32,7 @@ export function humanStep(deps: HumanStepDeps): StepKind {
         model: null,
         promptHash: null,
         raw,
+        stores: (raw.prompt ?? '').length + JSON.stringify(step.fields).length,
         keepsTime: true,
         withStart: ({ id, startedAt }) => {
           const approval = questionOf(ctx, raw, { id, startedAt });

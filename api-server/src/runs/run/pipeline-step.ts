@@ -4,6 +4,7 @@ import { noteMissing, refuseBlanks } from '../prompt/blanks.ts';
 import { oneAtATime } from '../prompt/one-at-a-time.ts';
 import { renderJson, templateFailure, textRoom } from '../prompt/rendering.ts';
 import { runValues } from '../prompt/run-values.ts';
+import { contextChars } from '../state/held.ts';
 import { noFacts, type Performed, plainAnswer, type StepKind } from '../state/step-kind.ts';
 import type { AnyStep, StepContext } from '../state/step-context.ts';
 import type { ChildOutcome, SubRuns } from './sub-run.ts';
@@ -32,6 +33,7 @@ export function pipelineStep(deps: PipelineStepDeps): StepKind {
         model: null,
         promptHash: null,
         raw: null,
+        stores: contextChars(ctx.run.context) + JSON.stringify(context.value).length,
         perform: async ({ signal }) => {
           const request = {
             parent: ctx.run,

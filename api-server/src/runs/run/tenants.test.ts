@@ -198,3 +198,23 @@ test('tokens of all stages and sub-runs count towards the namespace of their run
   expect(await spent('shop')).toBe(45);
   expect(await spent('ops')).toBe(0);
 });
+
+test.each([
+  ['the contexts of sub-runs', 'executor: pipeline, pipeline: below, context: {metadata: {more: "{{vars.text}}"}}'],
+  [
+    'the fields of questions',
+    `executor: human, prompt_template: x, timeout_seconds: 1, on_timeout: proceed, fields: [{name: a, options: [${'y'.repeat(30_000)}]}]`,
+  ],
+])('%s count towards the bytes of a day of a namespace', async (_, step) => {
+  const steps = Array.from({ length: 6 }, (_, at) => `  - {name: s${at}, on_failure: continue, ${step}}\n`).join('');
+  const world = await make({
+    pipelines: [
+      `name: p\nvars: {text: ${'x'.repeat(30_000)}}\nsteps:\n${steps}`,
+      'name: below\nsteps: [{name: one, executor: gateway, agent: a, prompt_template: x, when: "false"}]\n',
+    ],
+    namespaces: { shop: { daily_bytes: 100_000 } },
+  });
+  for (const name of ['p', 'below']) give(world, name, 'shop', {});
+  const failed = (await world.run('p')).steps.filter(({ error }) => error?.type === 'daily_bytes');
+  expect(failed).toHaveLength(3);
+});

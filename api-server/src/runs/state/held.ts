@@ -91,11 +91,14 @@ export function heldContext(context: TriggerContext): TriggerContext {
   return lean;
 }
 
+/** Of what a held context says, as JSON. */
+export const contextChars = (context: TriggerContext): number => sizes.get(context) ?? 0;
+
 /** Of a run beside what its context says: its log, its question, its place in lists. */
 const RUN_BYTES = 24 * 1024;
 
 /** What a run counts for in the bound of all. */
-export const heldBytes = (context: TriggerContext): number => RUN_BYTES + (sizes.get(context) ?? 0);
+export const heldBytes = (context: TriggerContext): number => RUN_BYTES + contextChars(context);
 
 /** The same before its context is held. */
 export const bytesToHold = (context: TriggerContext): number => RUN_BYTES + heldJson(context).length;

@@ -91,6 +91,8 @@ export interface Prepared {
   raw: RawResponse | null;
   /** Characters that it sends beside `raw`, in memory while the step goes on and not stored. */
   sends?: number;
+  /** Characters that are stored beside `raw`, of its question or its sub-run. */
+  stores?: number;
   /** Stored in the transaction of the step's start. */
   withStart?(step: StepExecution): Write[];
   /** True where the step handles its `timeout_seconds` itself. */
