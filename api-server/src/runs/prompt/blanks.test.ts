@@ -1,6 +1,10 @@
 import { expect, test, vi } from 'vitest';
 import type { ActiveRun } from '../state/active-run.ts';
 import type { StepContext } from '../state/step-context.ts';
+import type { Begun } from '../evidence/step-execution.ts';
+import { StepResults } from '../state/step-results.ts';
+import type { AnswerRoom } from '../step/answer-room.ts';
+import { noteEnd } from '../step/step-notes.ts';
 import { noteMissing, refuseBlanks } from './blanks.ts';
 
 test('of a text with thousands of long values that do not exist a few are named, in part', () => {
@@ -15,4 +19,17 @@ test('of a text with thousands of long values that do not exist a few are named,
   expect(add).toHaveBeenCalledTimes(20);
   const refused = refuseBlanks({ run, step: {}, name: 'look' } as unknown as StepContext);
   expect(refused?.message.length).toBeLessThan(2_100);
+});
+
+test('what a step lacked is not held once it has ended', () => {
+  const run = {
+    blanks: new Map(),
+    results: new StepResults(),
+    totals: {},
+    journal: { add: () => undefined },
+  } as unknown as ActiveRun;
+  for (const name of ['a', 'b']) noteMissing('the prompt', { run, name })('labels.x');
+  const ended = { run, name: 'a', kind: 'step', costs: [] } as unknown as Begun;
+  noteEnd({ note: () => undefined } as unknown as AnswerRoom, ended, { status: 'completed', error: null });
+  expect([...run.blanks.keys()]).toEqual(['b']);
 });

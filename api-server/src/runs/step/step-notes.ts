@@ -31,6 +31,8 @@ export function noteEnd(answers: AnswerRoom, { run, name, kind, costs }: Begun, 
   const trust = report && report.trust;
   run.results.set(name, heldView({ status, summary, confidence, trust, output, next_step_context: nextStepContext }));
   answers.note(run, name);
+  // They are among its warnings now.
+  run.blanks.delete(name);
   const gated = kind === 'step' && report !== null && report.passed !== null;
   if (gated) Object.assign(run, { trust: report.trust, threshold: report.threshold });
   if (costs.some(({ cost }) => cost === null)) run.totals.unpricedSteps += 1;
