@@ -20,11 +20,12 @@ export function definitionBytes(definition: object): number {
   // Those that are found in it come after it.
   for (const part of parts) {
     bytes += PART_BYTES;
-    for (const [name, value] of Object.entries(part) as [string, unknown][]) {
+    const isList = Array.isArray(part);
+    for (const value of isList ? (part as unknown[]) : Object.values(part)) {
       bytes += VALUE_BYTES + (typeof value === 'string' ? textBytes(value) : 0);
       if (typeof value === 'object' && value !== null) parts.add(value);
-      if (!Array.isArray(part)) names.add(name);
     }
+    if (!isList) for (const name of Object.keys(part)) names.add(name);
   }
   return bytes + [...names].reduce((sum, name) => sum + textBytes(name), 0);
 }

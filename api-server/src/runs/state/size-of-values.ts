@@ -12,14 +12,14 @@ export const sizeOfValues = (value: unknown, json = JSON.stringify(value)): numb
 /** Sequences of names with which objects in it begin, each once. */
 function shapesIn(value: unknown): number {
   const shapes = new Map<string, number>();
-  const parts = [value];
+  const parts = isNested(value) ? [value] : [];
   // Those that are found in it come after it.
   for (const part of parts) {
-    if (typeof part !== 'object' || part === null) continue;
+    // The keys of a list would be a text for each element.
+    const isList = Array.isArray(part);
+    for (const item of isList ? (part as unknown[]) : Object.values(part)) if (isNested(item)) parts.push(item);
     let shape = 0;
-    for (const [name, item] of Object.entries(part)) {
-      if (typeof item === 'object') parts.push(item);
-      if (Array.isArray(part)) continue;
+    for (const name of isList ? [] : Object.keys(part)) {
       const longer = `${shape}/${name}`;
       shape = shapes.get(longer) ?? shapes.size + 1;
       shapes.set(longer, shape);
@@ -27,3 +27,5 @@ function shapesIn(value: unknown): number {
   }
   return shapes.size;
 }
+
+const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null;
