@@ -130,7 +130,7 @@ export const RawResponse = z
     trace: z.array(z.unknown()).optional(),
     trace_cut: z.boolean().optional(),
     http: z.strictObject({ status: z.number(), body: z.string() }).optional(),
-    /** The items of a fan-out. */
+    /** The items of a fan-out; absent where those of its run take too much together. */
     items: z.array(z.unknown()).optional(),
     /** The run that a `pipeline` step started. */
     child_run_id: z.string().optional(),

@@ -2,6 +2,7 @@ import { createRest } from '@signalbox/crds/process/rest';
 import type { Kysely } from 'kysely';
 import type { Run, StepExecution } from '../../runs/state/model.ts';
 import { REPLAY_SOURCES } from '../../runs/state/replay.ts';
+import { roomForLists } from '../db/rows/room-for-lists.ts';
 import { toStep } from '../db/rows/step-row.ts';
 import type { Tables } from '../db/schema.ts';
 import { contextOf, deliveryOf, withTexts } from './bodies/run-bodies.ts';
@@ -39,13 +40,14 @@ export async function runStart(db: Kysely<Tables>, id: string): Promise<RunStart
   };
 }
 
-/** All executions of a run with their texts, in order. */
+/** All executions of a run with their texts, in order; of the lists of its fan-outs those for which there is room. */
 export async function executedSteps(db: Kysely<Tables>, id: string): Promise<StepExecution[]> {
   const executed: StepExecution[] = [];
   const rest = createRest();
+  const withRoom = roomForLists();
   for (const step of await withTexts(db, await stepRows(db, id))) {
     await rest();
-    executed.push(toStep(step));
+    executed.push(toStep(withRoom(step)));
   }
   return executed;
 }

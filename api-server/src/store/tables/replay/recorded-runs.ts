@@ -8,6 +8,7 @@ import type { RecordedOf, RecordedRun, RecordedStep } from '../../../runs/state/
 import type { Tables } from '../../db/schema.ts';
 import { contextOf, withTexts } from '../bodies/run-bodies.ts';
 import { isWhole } from '../retention/remove-large.ts';
+import { roomForLists } from '../../db/rows/room-for-lists.ts';
 import { toStep } from '../../db/rows/step-row.ts';
 import { stepRows } from '../step-rows.ts';
 import { readStep } from './replays.ts';
@@ -74,9 +75,10 @@ const SMALL_BYTES = 1024;
 async function readSteps(db: Kysely<Tables>, runId: string): Promise<RecordedStep[]> {
   const steps: RecordedStep[] = [];
   const rest = createRest();
+  const withoutList = roomForLists(0);
   let held = 0;
   for (const row of await withTexts(db, await stepRows(db, runId))) {
-    const step = toStep(row);
+    const step = toStep(withoutList(row));
     const { stepName, stepIndex, startedAt, completedAt } = step;
     const view = stepView(step, held > PLAIN_BYTES ? SMALL_BYTES : undefined);
     held += viewBytes(view);
