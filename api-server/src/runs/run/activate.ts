@@ -2,10 +2,11 @@ import { limitedNamespace } from '@signalbox/crds';
 import type { ActiveRun } from '../state/active-run.ts';
 import type { EventHub } from '../state/events.ts';
 import type { NewRun } from '../state/new-run.ts';
+import { chargedOfAll } from '../state/charged.ts';
 import { heldContext } from '../state/held.ts';
 import { NO_SPAN } from '../state/span.ts';
 import { StepResults } from '../state/step-results.ts';
-import { answeredChars, stepView } from './step-view.ts';
+import { stepView } from './step-view.ts';
 
 export const depthUnder = (parent: ActiveRun | null): number => (parent === null ? 1 : parent.depth + 1);
 
@@ -32,7 +33,7 @@ export function activate(
     inFlight: new Map(),
     pending: [],
     totals: { inputTokens: 0, outputTokens: 0, cost: null, unpricedSteps: 0, warningCount: 0 },
-    answers: { size: answeredChars(fresh.prior, results), kept: new Map() },
+    answers: { size: chargedOfAll(fresh.prior), kept: new Map() },
     below: { tokens: 0, cost: 0 },
     parent,
     blanks: new Map(),

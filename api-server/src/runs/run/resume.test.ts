@@ -58,6 +58,20 @@ test('what ended steps spent counts for the budget of the rest', () => {
   expect(run.totals).toMatchObject({ inputTokens: 7, outputTokens: 5, cost: 0.5 });
 });
 
+test('ended steps count for the bound of the run as they did before, and groups, which repeat their branches, do not', () => {
+  const step = { stepName: 'one', kind: 'step', executor: 'gateway', status: 'completed', trustReport: null };
+  const said = { summary: null, nextStepContext: null, output: { text: 'x'.repeat(5_000) } };
+  const sizeOf = (more: object) =>
+    take(stored({}, { steps: [{ ...step, ...said, rawResponse: null, ...more } as unknown as StepExecution] })).run
+      .answers.size;
+  expect(sizeOf({ rawResponse: { charged: 7_000, trace: [] } })).toBe(7_000);
+  expect(sizeOf({ kind: 'fan_out' })).toBe(0);
+  expect(sizeOf({ status: 'skipped', output: null })).toBe(0);
+  // One of before it was stored.
+  expect(sizeOf({ rawResponse: { prompt: 'y'.repeat(9_000), trace: Array(1_000).fill(1) } })).toBeGreaterThan(20_000);
+  expect(sizeOf({ rawResponse: { prompt: 'y'.repeat(9_000) } })).toBeLessThan(6_000);
+});
+
 test('the answers of ended steps count for the bound of the run, and one for which there is no room ends', () => {
   const step = { stepName: 'one', kind: 'step', executor: 'gateway', status: 'completed', trustReport: null };
   const steps = [{ ...step, summary: null, output: { text: 'x'.repeat(5_000) } } as unknown as StepExecution];

@@ -4,13 +4,14 @@ import type { EventHub } from '../state/events.ts';
 import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
 import { spentWithBelow } from '../cost/budget.ts';
 import { addBelow, spentBy } from '../cost/cost.ts';
+import { chargedOfAll } from '../state/charged.ts';
 import { heldContext } from '../state/held.ts';
 import { NO_SPAN } from '../state/span.ts';
 import { StepResults } from '../state/step-results.ts';
 import { depthUnder } from './activate.ts';
 import type { PromptRoom } from '../state/prompt-room.ts';
 import type { AnswerRoom } from '../step/answer-room.ts';
-import { answeredChars, stepView } from './step-view.ts';
+import { stepView } from './step-view.ts';
 import type { RunError, RunEvent, RunStatus, Stage, StepExecution, TriggerContext } from '../state/model.ts';
 
 /** A run that had not ended when its process did. */
@@ -129,7 +130,7 @@ function rebuild(
     inFlight: new Map(inFlight.map((step) => [step.stepName, step])),
     pending: [],
     totals: spentBy(stored.steps),
-    answers: { size: answeredChars(ended, results), kept: new Map() },
+    answers: { size: chargedOfAll(ended), kept: new Map() },
     below: stored.below,
     blanks: new Map(),
     log: {},

@@ -1,6 +1,7 @@
 import { createRest } from '@signalbox/crds/process/rest';
-import type { StepResults, StepView } from '../state/step-results.ts';
-import { charsOf, heldView } from '../state/held.ts';
+import type { StepView } from '../state/step-results.ts';
+import { chargedOf } from '../state/charged.ts';
+import { heldView } from '../state/held.ts';
 import type { StepExecution } from '../state/model.ts';
 
 const ahead = new WeakMap<StepExecution, StepView>();
@@ -20,15 +21,10 @@ export const stepView = (step: StepExecution, small?: number): StepView =>
     small,
   );
 
-/** What steps answered, in characters; what a group puts out is that of its branches once more. */
-export const answeredChars = (steps: readonly StepExecution[], results: StepResults): number =>
-  steps.reduce((sum, { kind, stepName }) => (isGroup(kind) ? sum : sum + charsOf(results.get(stepName))), 0);
-
-const isGroup = (kind: StepExecution['kind']): boolean => kind === 'parallel' || kind === 'fan_out';
-
-/** Makes its view before a run begins with it: thousands in one turn of the event loop would hold it. */
+/** Makes its view, and counts it, before a run begins with it: thousands in one turn of the event loop would hold it. */
 export function viewedAhead(step: StepExecution): StepExecution {
   ahead.set(step, stepView(step));
+  chargedOf(step);
   return step;
 }
 

@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test, vi } from 'vitest';
 import { CONTEXT } from '../fixtures/engine.ts';
+import { chargedOf } from './charged.ts';
 import { heldBytes, heldContext, heldStep, heldView } from './held.ts';
 import type { StepExecution } from './model.ts';
 
@@ -41,7 +42,7 @@ test('an ended step is its result, one in flight is whole', () => {
     checks: [],
     artifacts: [],
     trustReport: { trust: 0.9, signals: [], warnings: [] },
-    rawResponse: { loaded: rawResponse.loaded },
+    rawResponse: { loaded: rawResponse.loaded, charged: chargedOf(step) },
   });
   const running = { ...step, status: 'running' as const };
   expect(heldStep(running)).toBe(running);

@@ -1,5 +1,6 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { chargedOf } from './charged.ts';
 import { sizeOfValues } from './size-of-values.ts';
 import type { StepView } from './step-results.ts';
 import type { StepExecution, TriggerContext } from './model.ts';
@@ -142,6 +143,7 @@ export function heldStep(step: StepExecution): StepExecution {
   if (status === 'running') return step;
   const loaded = rawResponse?.loaded;
   const trustReport = step.trustReport && { ...step.trustReport, signals: [], warnings: [] };
-  const ended = { ...step, checks: [], artifacts: [], trustReport, rawResponse: loaded ? { loaded } : null };
+  const kept = { ...(loaded && { loaded }), charged: chargedOf(step) };
+  const ended = { ...step, checks: [], artifacts: [], trustReport, rawResponse: kept };
   return held(ended, ['output', 'nextStepContext'], JSON.stringify({ output, nextStepContext }));
 }

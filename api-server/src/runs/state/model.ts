@@ -207,6 +207,8 @@ export interface RawResponse {
   costs?: CostPart[];
   /** Answers of earlier iterations of `loop_until`. */
   iterationsBefore?: { confidence: number | null; summary: string | null }[];
+  /** What the answers of the step counted for in the bound of its run, in characters; absent where none was kept. */
+  charged?: number;
   /** Where the time of the step went, in order; absent in rows of before they were stored. */
   parts?: StepPart[];
 }

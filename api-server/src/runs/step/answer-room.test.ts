@@ -4,7 +4,9 @@ import { heldView } from '../state/held.ts';
 import { noFacts, plainAnswer, type Performed } from '../state/step-kind.ts';
 import { createDailyBytes } from '../state/daily-bytes.ts';
 import { StepResults, type StepView } from '../state/step-results.ts';
-import { createAnswerRoom, withinRoom } from './answer-room.ts';
+import type { Begun } from '../evidence/step-execution.ts';
+import { type AnswerRoom, createAnswerRoom, withinRoom } from './answer-room.ts';
+import { countUse } from './attempt-use.ts';
 
 const OF_RUN = 100_000;
 const runBelow = (parent: ActiveRun | null, namespace: string | null = 'shop') =>
@@ -13,6 +15,11 @@ const answered = (text: string): Performed => ({
   ok: true,
   answer: plainAnswer({ confidence: null, summary: null, output: { text } }),
   facts: noFacts({ prompt: 'asked' }),
+});
+/** What it counted for is stored with it. */
+const charged = (said: Performed, size: number) => ({
+  ...said,
+  facts: { ...noFacts({}), raw: { prompt: 'asked', charged: size } },
 });
 const withNames = (count: number): Performed => ({
   ...answered(''),
@@ -37,7 +44,7 @@ test('what sub-runs answer counts for the run above until they end, and one that
   const top = runBelow(null);
   const [first, second] = [runBelow(top), runBelow(top)];
   const large = answered('x'.repeat(60_000));
-  expect(withinRoom(room, { run: first, name: 'a' }, large)).toBe(large);
+  expect(withinRoom(room, { run: first, name: 'a' }, large)).toEqual(charged(large, first.answers.size));
   expect(withinRoom(room, { run: second, name: 'a' }, large)).toEqual({
     ok: false,
     type: 'output_invalid',
@@ -46,7 +53,7 @@ test('what sub-runs answer counts for the run above until they end, and one that
     facts: { ...noFacts({}), raw: { prompt: 'asked' } },
   });
   room.drop(first);
-  expect(withinRoom(room, { run: second, name: 'a' }, large)).toBe(large);
+  expect(withinRoom(room, { run: second, name: 'a' }, large)).toMatchObject({ ok: true });
 });
 
 test('names of an answer that its objects do not share count as what they take', () => {
@@ -82,6 +89,25 @@ test('what is over the bytes of a day is refused, and said so; what people decid
     expect.objectContaining({ type: 'daily_bytes' }),
   ]);
   expect(take('yes').ok).toBe(true);
+});
+
+test('attempts of a step count together, but for one that is refused', () => {
+  const run = runBelow(null);
+  const begun = { row: { executor: 'webhook' }, facts: null } as unknown as Begun;
+  const take = (room: AnswerRoom, text: string) =>
+    countUse(() => null, begun, withinRoom(room, { run, name: 'a' }, answered(text)));
+  for (const text of ['x', 'y'])
+    take(
+      createAnswerRoom(OF_RUN, OF_RUN, () => null),
+      text,
+    );
+  const { size } = run.answers;
+  expect(begun.facts?.raw.charged).toBe(size);
+  take(
+    createAnswerRoom(1, 1, () => null),
+    'x'.repeat(2_000),
+  );
+  expect(begun.facts?.raw.charged).toBe(size);
 });
 
 test('where there is no room, what people decide has some', () => {

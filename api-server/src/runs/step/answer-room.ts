@@ -1,14 +1,12 @@
 import type { ActiveRun } from '../state/active-run.ts';
+import { MAX_ANSWERS, sizeOfAnswer } from '../state/charged.ts';
 import type { DailyBytes } from '../state/daily-bytes.ts';
 import { failure, type Failure } from '../state/executor.ts';
 import { viewBytes } from '../state/held.ts';
 import { createShares } from '../state/shares.ts';
-import { sizeOfValues } from '../state/size-of-values.ts';
 import type { StepContext } from '../state/step-context.ts';
 import type { CallFacts, Performed } from '../state/step-kind.ts';
 
-/** Of the answers of one run, in characters: who looks at a run, or goes on with it, reads all of them. */
-const MAX_SIZE = 16 * 1024 * 1024;
 const TOO_MUCH = failure(
   'output_invalid',
   'the answers of this run, with text and trace, take more than 16 MiB together: ask for shorter answers, or move steps to a pipeline that this one starts',
@@ -96,17 +94,14 @@ export function withinRoom(
   performed: Performed,
 ): Performed {
   const { facts, request } = performed;
-  const { prompt: _, promptSpans: __, ...raw } = facts?.raw ?? {};
-  const { output, summary, nextStepContext, artifacts, artifactTexts } = { ...NOTHING_SAID, ...performed.answer };
-  const held = [raw, output, summary, nextStepContext, artifacts];
-  const json = JSON.stringify(held);
-  const size = json.length + sizeOfValues(held, json);
+  const said = { ...NOTHING_SAID, ...performed.answer };
+  const size = sizeOfAnswer(facts?.raw ?? null, said);
   run.answers.size += size;
   const refused =
-    run.answers.size > MAX_SIZE
+    run.answers.size > MAX_ANSWERS
       ? TOO_MUCH
-      : room.take(run, name, size, { earlier: traceChars(earlier), files: charsOf(artifactTexts) });
-  if (!refused) return performed;
+      : room.take(run, name, size, { earlier: traceChars(earlier), files: charsOf(said.artifactTexts) });
+  if (!refused) return facts ? { ...performed, facts: { ...facts, raw: { ...facts.raw, charged: size } } } : performed;
   return { ...refused, ...(facts && { facts: lean(facts) }), ...(request && { request }) };
 }
 

@@ -22,10 +22,14 @@ const following = (earlier: CallFacts, last: CallFacts): CallFacts => ({
     ...last.raw,
     ...added('iterations', earlier.raw, last.raw),
     ...added('toolCalls', earlier.raw, last.raw),
+    ...added('charged', earlier.raw, last.raw),
     ...(earlier.raw.traceCut && { traceCut: true }),
     ...(earlier.raw.trace && { trace: [...earlier.raw.trace, ...(last.raw.trace ?? [])] }),
   },
 });
 
-const added = (what: 'iterations' | 'toolCalls', earlier: RawResponse, last: RawResponse): Partial<RawResponse> =>
-  earlier[what] === undefined ? {} : { [what]: earlier[what] + (last[what] ?? 0) };
+const added = (
+  what: 'iterations' | 'toolCalls' | 'charged',
+  earlier: RawResponse,
+  last: RawResponse,
+): Partial<RawResponse> => (earlier[what] === undefined ? {} : { [what]: earlier[what] + (last[what] ?? 0) });

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import { beginRerun } from '../../runs/fixtures/begin-rerun.ts';
 import { createWorld, hang, sure, type World } from '../../runs/fixtures/engine.ts';
@@ -62,6 +62,35 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
 /** Makes them all once more where they were not made ahead. */
 const areViewed = (steps: readonly StepExecution[]) => steps.every((step) => stepView(step) === stepView(step));
 
+const ACTOR = { name: 'ada', kind: 'token', role: 'operator', requestId: null } as const;
+
+const depsWith = (intake: RerunDeps['intake']): RerunDeps => ({
+  database: world.database,
+  definitions: () => ({ byName: world.pipelines }) as unknown as Snapshot,
+  approvals: world.approvals,
+  intake,
+  now: Date.now,
+  reading: (_bytes, read) => read(),
+});
+
+test('no rerun begins with more than a run may answer', async () => {
+  world = await createWorld({ pipelines: [PIPELINE], agents: { one: () => sure(0.9) } });
+  const { run } = await world.run('p');
+  await addBranches(run.id);
+  const begun = vi.fn<RerunDeps['intake']>();
+  await world.database.write(({ db }) =>
+    db
+      .updateTable('step_executions')
+      .set({ raw_response: '{"charged":10000}' })
+      .where('run_id', '=', run.id)
+      .where('kind', '=', 'fan_out_branch')
+      .execute(),
+  );
+  const refused = rerun(depsWith(begun), { id: run.id, fromStep: 'last', actor: ACTOR });
+  await expect(refused).rejects.toThrow('take more than 16 MiB, which no rerun takes over');
+  expect(begun).not.toHaveBeenCalled();
+});
+
 test('what a rerun takes over, and what a restart goes on with, is compressed and stored in many turns', async () => {
   let isStuck = false;
   world = await createWorld({ pipelines: [PIPELINE], agents: { one: (call) => (isStuck ? hang(call) : sure(0.9)) } });
@@ -69,21 +98,13 @@ test('what a rerun takes over, and what a restart goes on with, is compressed an
   await addBranches(run.id);
   isStuck = true;
   const found: { viewed?: boolean; writing?: number } = {};
-  const deps: RerunDeps = {
-    database: world.database,
-    definitions: () => ({ byName: world.pipelines }) as unknown as Snapshot,
-    approvals: world.approvals,
-    intake: async ([request]) => {
-      found.viewed = areViewed(request!.prior ?? []);
-      let runId = '';
-      found.writing = await turnsDuring(async () => (runId = await beginRerun(world, request!)));
-      return [{ status: 'accepted', runId, source: 'generic', pipeline: 'p', severity: null, summary: null }];
-    },
-    now: Date.now,
-    reading: (_bytes, read) => read(),
+  const intake: RerunDeps['intake'] = async ([request]) => {
+    found.viewed = areViewed(request!.prior ?? []);
+    let runId = '';
+    found.writing = await turnsDuring(async () => (runId = await beginRerun(world, request!)));
+    return [{ status: 'accepted', runId, source: 'generic', pipeline: 'p', severity: null, summary: null }];
   };
-  const actor = { name: 'ada', kind: 'token', role: 'operator', requestId: null } as const;
-  const started = await rerun(deps, { id: run.id, fromStep: 'last', actor });
+  const started = await rerun(depsWith(intake), { id: run.id, fromStep: 'last', actor: ACTOR });
   expect([started.prior_steps_loaded, found.viewed]).toEqual([ALL, true]);
   expect(found.writing).toBeGreaterThan(10);
   await expect.poll(() => world.calls.length).toBe(2);

@@ -2,6 +2,7 @@ import { AppError } from '@signalbox/crds';
 import type { Snapshot } from '../../definitions/snapshot.ts';
 import { type Original, planRerun, type ReadyRerun, type Rerun, subRunsToRead } from '../../runs/run/rerun.ts';
 import { viewAhead } from '../../runs/run/step-view.ts';
+import { chargedOfAll, MAX_ANSWERS } from '../../runs/state/charged.ts';
 import type { TriggerContext } from '../../runs/state/model.ts';
 import type { RunRequest } from '../../runs/state/new-run.ts';
 import type { Database, Tx } from '../../store/db/database.ts';
@@ -46,6 +47,9 @@ interface Asked {
 const MOST_BYTES = 64 * 1024 * 1024;
 const TOO_LARGE =
   'prompts and answers of the run take more than 64 MiB, which no rerun takes over; rerun it from the start, without from_step';
+/** The rerun could not answer anything. */
+const TOO_MUCH =
+  'answers of the steps before it take more than 16 MiB, which no rerun takes over; rerun it from an earlier step, or from the start';
 
 /**
  * Reads the original run, plans the rerun, and passes the new run to intake like any other (Orchestration 4.1). What it reads of steps
@@ -74,7 +78,9 @@ async function startAgain(deps: RerunDeps, { id, fromStep, actor }: Asked): Prom
     const outcome = `${status}${namesOf(approved)}`;
     await recordIn(tx, actor, deps.now(), { action: 'rerun', targetType: 'run', target: id, runId, outcome });
   };
-  await viewAhead(plan.request.prior ?? []);
+  const { prior = [] } = plan.request;
+  await viewAhead(prior);
+  if (chargedOfAll(prior) > MAX_ANSWERS) throw new AppError('validation', TOO_MUCH);
   const [verdict] = await deps.intake([{ ...plan.request, startedBy: actor.name }], audited);
   // It has no fingerprint and its pipeline was found, so it starts, is queued, or finds no free slot.
   if (verdict?.status === 'at_capacity') throw new AtCapacity(verdict);

@@ -1,4 +1,5 @@
 import { createRest } from '@signalbox/crds/process/rest';
+import { chargedOf } from '../../runs/state/charged.ts';
 import type { StepExecution } from '../../runs/state/model.ts';
 import type { Tx } from '../db/database.ts';
 import { columns, statement } from '../db/statement.ts';
@@ -53,7 +54,7 @@ export async function insertPrior(
       startedAt: now,
       completedAt: now,
       // What it cost stands in the original alone.
-      rawResponse: { ...step.rawResponse, costs: undefined, loaded },
+      rawResponse: { ...step.rawResponse, costs: undefined, loaded, charged: chargedOf(step) },
     });
     await tx.run(insertEndedRow, row);
   }
