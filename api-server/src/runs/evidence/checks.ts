@@ -1,4 +1,4 @@
-import { type Check, computeLimit, type ComputeLimit, type Evaluated } from '@signalbox/crds';
+import { type Check, computeLimit, type ComputeLimit, type Evaluated, valuesIn } from '@signalbox/crds';
 import { type ActiveRun, authorOf } from '../state/active-run.ts';
 import { failure, type AuthorHttp, type Failure } from '../state/executor.ts';
 import { withDeadline } from '../state/deadline.ts';
@@ -6,7 +6,7 @@ import { enterCall } from '../state/open-calls.ts';
 import { stopReason } from '../state/stopped.ts';
 import type { CheckResult } from '../state/model.ts';
 import type { PromptRoom } from '../state/prompt-room.ts';
-import { sizeOfValues } from '../state/size-of-values.ts';
+import { sizeOfValues, VALUE_SIZE } from '../state/size-of-values.ts';
 import { shownUrl, type TriedRequest } from '../state/step-parts.ts';
 import { noteMissing } from '../prompt/blanks.ts';
 import { oneAtATime } from '../prompt/one-at-a-time.ts';
@@ -106,6 +106,8 @@ async function runCheck(deps: CheckDeps, check: Check, scope: CheckScope): Promi
 interface Got {
   ok: true;
   text: string;
+  /** Values that are read from it. */
+  values: number;
   read(): Record<string, unknown>;
   detail: string;
 }
@@ -116,14 +118,16 @@ type Seen = (Got | Failure) & { request?: TriedRequest };
 async function weigh(
   { prompts, templates }: CheckDeps,
   { expect }: Check,
-  { run, values, owner, seen: { text, read } }: CheckScope & { seen: Got },
+  { run, values, owner, seen: { text, values: found, read } }: CheckScope & { seen: Got },
 ): Promise<Evaluated | ComputeLimit> {
   using waits = prompts.hold(run, { raw: null, sends: text.length });
   if (waits.refused) return noRoom(waits.refused);
   return await oneAtATime(run, async () => {
     await templates.turn(run);
+    using unread = prompts.hold(run, { raw: null, sends: VALUE_SIZE * found });
+    if (unread.refused) return noRoom(unread.refused);
     const answer = read();
-    using parsed = prompts.hold(run, { raw: null, sends: sizeOfValues(answer) });
+    using parsed = prompts.hold(run, { raw: null, sends: sizeOfValues(answer) - VALUE_SIZE * found });
     if (parsed.refused) return noRoom(parsed.refused);
     return await templates.evaluate(expect, { ...values(), ...answer }, owner);
   });
@@ -145,6 +149,7 @@ async function observe(deps: CheckDeps, check: Check, scope: CheckScope): Promis
   return {
     ok: true,
     text: stdout + stderr,
+    values: 0,
     read: () => ({ exit_code: exitCode, stdout, stderr }),
     detail: `exit code ${exitCode}${stderr ? `, ${cut(stderr)}` : ''}`,
   };
@@ -173,5 +178,5 @@ async function observeUrl(
   if (!reply.ok) return { ...reply, request: tried };
   const { status, headers, body: text } = reply;
   const read = () => ({ response: { status, headers, body: parseBody(text) } });
-  return { ok: true, text, read, detail: `status ${status}`, request: tried };
+  return { ok: true, text, values: valuesIn(text), read, detail: `status ${status}`, request: tried };
 }

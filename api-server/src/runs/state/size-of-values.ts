@@ -1,7 +1,7 @@
 import { valuesIn } from '@signalbox/crds';
 
 /** What each value of JSON takes beside its text once it is read, in characters. */
-const VALUE_SIZE = 16;
+export const VALUE_SIZE = 16;
 /** The same of a name that no other object has after the names before it: what objects of one shape share. */
 const SHAPE_SIZE = 160;
 
