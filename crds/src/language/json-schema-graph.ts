@@ -66,7 +66,6 @@ function connect(
   [schema, vertex]: [SchemaObject, Vertex],
   vertexOf: (value: SchemaObject) => Vertex,
 ): void {
-  refuseId(root, schema);
   for (const [keyword, value] of Object.entries(schema)) {
     vertex.weight += HEAVY_WEIGHT * heavyParts(keyword, value);
     const select = KEYWORDS.get(keyword);
@@ -104,15 +103,8 @@ function named(root: unknown, ref: unknown): unknown {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key))
       throw new Refused(`can't resolve reference ${ref.slice(0, 100)}`);
     at = (at as SchemaObject)[key];
-    refuseId(root, at);
   }
   return at;
-}
-
-/** An `$id` below the root would change what the references beside it name. */
-function refuseId(root: unknown, schema: unknown): void {
-  if (schema !== root && isObject(schema) && typeof schema['$id'] === 'string')
-    throw new Refused('only its root may have an $id');
 }
 
 export function valuesIn(value: unknown): number {

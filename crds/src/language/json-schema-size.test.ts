@@ -52,10 +52,24 @@ test.each<[string, Schema, RegExp]>([
     /more than one way/,
   ],
   ['a reference elsewhere', { $ref: 'http://example.com/x.json' }, /only references/],
-  ['a name', { $ref: '#a', $defs: { a: { $anchor: 'a' } } }, /only references/],
+  ['a name', { $anchor: 'a', $ref: '#a' }, /only references/],
+  ['a name below the root', { $defs: { a: { $anchor: 'a' } } }, /at its root only/],
   ['an escaped reference', { $ref: '#/%24defs/a', $defs: { a: {} } }, /only references/],
   ['nothing', ref('none'), /can't resolve/],
   ['another base', { ...ref('a'), $defs: { a: { $id: 'urn:a', $ref: '#/$defs/b' } } }, /\$id/],
+  [
+    'a circle of bases under keys that are no keywords',
+    {
+      $id: 'http://x/',
+      properties: { r: ref('a') },
+      $defs: { a: {} },
+      'w/q': { $id: 'http://x/#/$defs/a' },
+      w: { q: { $id: 'http://x/#/y' } },
+      y: { $id: 'http://x/#/w/q' },
+    },
+    /at its root only/,
+  ],
+  ['anchors in anchors', anchored(14), /at its root only/],
   ['a part of another base', { ...ref('a/not'), $defs: { a: { $id: 'urn:a', not: { $ref: '#' } } } }, /\$id/],
   ['a dynamic reference', { $dynamicRef: '#a' }, /not available/],
   ['many values', { enum: Array.from({ length: 2001 }, (_, index) => index) }, /2000 values/],
@@ -78,6 +92,7 @@ test.each<[string, Schema]>([
   ['classes of Unicode', { patternProperties: keyed(10, (at) => [`${at}\\p{L}{1,55}`, true]) }],
   ['values', { allOf: Array.from({ length: 950 }, () => ({ not: {} })) }],
   ['keys', { properties: keyed(990, (at) => [`k${at}`, { type: 'string' }]) }],
+  ['recursive anchors', { $ref: '#/w', w: recursiveAnchored(50) }],
   ['lists', { allOf: Array.from({ length: 600 }, (_, at) => ({ contains: { const: at } })) }],
 ])('as many %s as a schema may have compile in a tenth of a second', (_, schema) => {
   compileJsonSchema(schema);
@@ -85,6 +100,14 @@ test.each<[string, Schema]>([
   expect(cpuTimeOf(() => (compiled = compileJsonSchema(schema)))).toBeLessThan(250);
   expect(compiled).toMatchObject({ ok: true });
 });
+
+function anchored(depth: number): Schema {
+  return depth === 0 ? {} : { $dynamicAnchor: `a${depth}`, not: anchored(depth - 1) };
+}
+
+function recursiveAnchored(depth: number): Schema {
+  return depth === 0 ? {} : { $recursiveAnchor: true, not: recursiveAnchored(depth - 1) };
+}
 
 function nested(depth: number): Schema {
   return depth === 0 ? {} : { not: nested(depth - 1) };
@@ -116,6 +139,17 @@ test.each<[string, Schema, unknown, unknown]>([
   const compiled = compileJsonSchema(schema);
   if (!compiled.ok) throw new Error(compiled.msg);
   expect([compiled.validate(good).ok, compiled.validate(bad).ok]).toEqual([true, false]);
+});
+
+test('the root may have names of its own, which nothing refers to', () => {
+  const names = { $id: 'http://x/', $anchor: 'a', $dynamicAnchor: 'b' };
+  const compiled = compileJsonSchema({
+    ...names,
+    properties: { $id: T, t: { $ref: '#' } },
+    $defs: { T: { type: 'string' } },
+  });
+  expect(compiled.ok && compiled.validate({ t: { $id: 'x' } })).toEqual({ ok: true });
+  expect(compiled.ok && compiled.validate({ t: { $id: 1 } })).toMatchObject({ ok: false });
 });
 
 test('the size counts every reference with what it names', () => {

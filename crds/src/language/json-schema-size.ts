@@ -34,22 +34,26 @@ export function measureSchema(schema: unknown): MeasuredSchema {
   return loop === null ? { ok: true, expanded } : { ok: false, msg: loop };
 }
 
+/** They change what a reference means, wherever they stand: ajv finds them under unknown keywords and in data too. */
+const NAMES = ['$id', '$anchor', '$dynamicAnchor'];
+const hasName = (schema: object): boolean => NAMES.some((name) => typeof Reflect.get(schema, name) === 'string');
+
 function sizeProblem(schema: unknown): string | null {
   const waiting: { value: unknown; depth: number }[] = [{ value: schema, depth: 0 }];
-  let refs = 0;
-  let patterns = 0;
+  const objects: object[] = [];
   for (let seen = 0; seen < waiting.length; seen++) {
     const { value, depth } = waiting[seen] as (typeof waiting)[number];
     if (depth > SCHEMA_LIMITS.depth) return `is nested deeper than ${SCHEMA_LIMITS.depth} levels`;
     if (typeof value !== 'object' || value === null) continue;
     const items: unknown[] = Object.values(value);
     if (waiting.length + items.length > SCHEMA_LIMITS.nodes) return `has more than ${SCHEMA_LIMITS.nodes} values`;
-    if (isReference(value)) refs += 1;
-    patterns += patternsIn(value);
+    objects.push(value);
     waiting.push(...items.map((item) => ({ value: item, depth: depth + 1 })));
   }
-  if (refs > SCHEMA_LIMITS.refs) return `has more than ${SCHEMA_LIMITS.refs} references ($ref)`;
-  if (patterns > SCHEMA_LIMITS.patterns)
+  if (objects.slice(1).some(hasName)) return `may have ${NAMES.join(', ')} at its root only`;
+  if (objects.filter(isReference).length > SCHEMA_LIMITS.refs)
+    return `has more than ${SCHEMA_LIMITS.refs} references ($ref)`;
+  if (objects.reduce((sum, object) => sum + patternsIn(object), 0) > SCHEMA_LIMITS.patterns)
     return `its patterns have more than ${SCHEMA_LIMITS.patterns} instructions, repetitions written out`;
   const bytes = Buffer.byteLength(JSON.stringify(schema));
   return bytes > SCHEMA_LIMITS.bytes ? `is larger than ${SCHEMA_LIMITS.bytes / 1024} KiB` : null;

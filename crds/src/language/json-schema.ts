@@ -75,7 +75,7 @@ export function compileJsonSchema(schema: unknown): CompiledJsonSchema {
     if (!meta.validate(META_SCHEMA, schema))
       return { ok: false, msg: `invalid JSON Schema: ${meta.errorsText(meta.errors, { dataVar: 'schema' })}` };
     const patterns = boundedPatterns();
-    const check = compilerWith(patterns.regExp).compile(schema);
+    const check = compilerWith(patterns.regExp).compile(withoutId(schema));
     if ('$async' in check) return { ok: false, msg: 'an $async schema cannot be used here' };
     const validate = (value: unknown): SchemaResult => {
       patterns.begin();
@@ -90,6 +90,13 @@ export function compileJsonSchema(schema: unknown): CompiledJsonSchema {
 const isSchema = (value: unknown): value is boolean | Record<string, unknown> =>
   typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));
 
+/** References name the root as `#`; an `$id` would lead ajv to look for it among what it knows by name. */
+const withoutId = (schema: boolean | Record<string, unknown>) =>
+  typeof schema === 'boolean' ? schema : { ...schema, $id: undefined };
+
+/** Each anchor would compile its schema once more, and with it those in it; what refers to anchors is refused. */
+const REMOVED = ['$dynamicAnchor', '$recursiveAnchor', 'uniqueItems'];
+
 /** Neither inlined references nor the optimizer: both take time that grows with the square of the schema. */
 function compilerWith(regExp: ReturnType<typeof boundedPatterns>['regExp']): Ajv2020 {
   const code = { regExp, optimize: false } as const;
@@ -98,7 +105,7 @@ function compilerWith(regExp: ReturnType<typeof boundedPatterns>['regExp']): Ajv
     mode: 'fast',
     formats: ['date', 'time', 'date-time', 'uuid', 'ipv4', 'ipv6', 'email', 'uri'],
   });
-  ajv.removeKeyword('uniqueItems');
+  for (const keyword of REMOVED) ajv.removeKeyword(keyword);
   ajv.addKeyword({
     keyword: 'uniqueItems',
     type: 'array',

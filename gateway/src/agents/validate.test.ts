@@ -13,7 +13,7 @@ const known: KnownNames = {
 test('of an agent with thousands of unknown keys the first problems are listed, and how many more there are', async () => {
   const agentYaml = `name: a\nmodel: m\n${Array.from({ length: 4900 }, (_, index) => `k${index}: 1\n`).join('')}`;
   const candidate = { agentYaml, soul: 'You look.', expectedName: 'a', managedBy: null };
-  const validated = await validateAgent(candidate, known, async () => null);
+  const validated = await validateAgent(candidate, known, async () => ({ ok: true }));
   const errors = validated.ok ? [] : validated.errors;
   expect(errors).toHaveLength(101);
   expect(errors[0]).toMatchObject({ agent: 'a', message: 'unknown key' });

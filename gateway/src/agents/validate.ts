@@ -19,8 +19,8 @@ export type Validated =
 
 export const MAX_SOUL_CHARS = 512 * 1024;
 
-/** Whether a schema can be compiled; null leaves it to be compiled here. */
-export type JudgeSchema = (schema: object, agent: string) => Promise<SchemaVerdict | null>;
+/** Whether a schema can be compiled. */
+export type JudgeSchema = (schema: object, agent: string) => Promise<SchemaVerdict>;
 
 /** All checks of a write, without writing (Gateway 4): syntax, schema, name, models, tool servers, output schema. */
 export async function validateAgent(candidate: Candidate, known: KnownNames, judge: JudgeSchema): Promise<Validated> {
@@ -113,7 +113,7 @@ function referenceItems(config: Agent, candidate: Candidate, known: KnownNames):
 async function schemaOfAnswer({ name, output_schema: schema }: Agent, judge: JudgeSchema): Promise<ValidationItem[]> {
   if (!schema) return [];
   const isSmall = JSON.stringify(schema).length <= INLINE.schemaBytes;
-  const verdict = (isSmall ? null : await judge(schema, name)) ?? compileJsonSchema(schema);
+  const verdict = isSmall ? compileJsonSchema(schema) : await judge(schema, name);
   return verdict.ok ? [] : [item(name, 'output_schema', null, verdict.msg)];
 }
 

@@ -18,7 +18,7 @@ export function openAgents({
     return { ok: false, message: `agents_dir: ${error instanceof Error ? error.message : 'cannot be made'}` };
   }
   const known = knownNames(config, models);
-  const judge = judgeSchemaIn(compute);
+  const judge = judgeSchemaIn(compute, config.security.compute_timeout_ms);
   const { agents_dir: agentsDir, managed_dir: managedDir } = config;
   const registry = new AgentRegistry({ agentsDir, managedDir, known, judge, rest: createRest() });
   const hasPod = ({ config: agent, managedBy }: AgentRecord) =>

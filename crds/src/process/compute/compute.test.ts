@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
-import { type Compute, createCompute, type Owner } from './compute.ts';
+import { type ComputeLimit, passingLimit, tooMuchProcessor } from '../../language/compute-limit.ts';
+import { type Compute, createCompute, judgeSchemaIn, type Owner } from './compute.ts';
 import type { PoolLimits } from './worker-pool.ts';
 
 let compute: Compute;
@@ -166,6 +167,27 @@ test('a small schema is checked in place and a large one in a thread, with the s
     ok: false,
     msg: expect.stringContaining('itself'),
   });
+});
+
+test('a schema that takes too much of the processor in its thread, or gets no thread, is compiled nowhere else', async () => {
+  open();
+  const judged = (why: ComputeLimit) => judgeSchemaIn({ inThread: async () => why }, 0)({ $ref: '#' }, 'triage');
+  expect(await judged(tooMuchProcessor(1000))).toEqual({
+    ok: false,
+    msg: expect.stringContaining('more than 1000 ms of the processor'),
+  });
+  expect(await judged(passingLimit('the service stops'))).toMatchObject({
+    ok: false,
+    passing: true,
+    msg: 'JSON Schema was not checked: the service stops; try again',
+  });
+  expect(await judgeSchemaIn(compute, 0)(UNIQUE, 'triage')).toEqual({ ok: true });
+});
+
+test('a schema that the clock, and not the processor, delays is judged all the same', async () => {
+  open({ timeoutMs: 0.1 });
+  expect(await compute.checkSchema({ ...UNIQUE, title: 'a' }, 'triage')).toMatchObject({ ok: false });
+  expect(await judgeSchemaIn(compute, 0.1)({ ...UNIQUE, title: 'a' }, 'triage')).toEqual({ ok: true });
 });
 
 test('only what is large starts a thread', async () => {

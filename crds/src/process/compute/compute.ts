@@ -60,7 +60,7 @@ export function createCompute(limits: PoolLimits): Compute {
 
   const judge = async (text: string, share: string): Promise<SchemaVerdict> => {
     const result = await pool.run({ kind: 'schema', schema: text }, { run: null, share });
-    if ('reason' in result) return { ...result, msg: `JSON Schema cannot be compiled: ${result.msg}` };
+    if ('reason' in result) return notCompiled(result);
     if (verdicts.size >= MAX_VERDICTS) verdicts.delete(verdicts.keys().next().value as string);
     verdicts.set(text, result);
     return result;
@@ -93,16 +93,18 @@ export function createCompute(limits: PoolLimits): Compute {
   };
 }
 
-/** Judges schemas in a thread. A late thread is no reason to refuse a definition: null, and its schema, which is bounded, is compiled in place. */
-export function judgeSchemaIn(compute: Pick<Compute, 'inThread'>) {
-  return async (schema: object, share: string): Promise<SchemaVerdict | null> => {
-    const verdict = await compute.inThread({ kind: 'schema', schema: JSON.stringify(schema) }, { run: null, share });
-    return 'reason' in verdict ? null : verdict;
-  };
-}
-
 /** Milliseconds of the processor that a definition may take, also where an evaluation may take less. */
 const DEFINITION_MS = 1000;
+
+/** Judges the schemas of agents in a thread; like a definition, one is refused for the time of the processor that it takes. */
+export function judgeSchemaIn(compute: Pick<Compute, 'inThread'>, timeoutMs: number) {
+  const maxCpuMs = Math.max(DEFINITION_MS, timeoutMs);
+  return async (schema: object, share: string): Promise<SchemaVerdict> => {
+    const task = { kind: 'schema', schema: JSON.stringify(schema), maxCpuMs } as const;
+    const verdict = await compute.inThread(task, { run: null, share });
+    return 'reason' in verdict ? notCompiled(verdict) : verdict;
+  };
+}
 
 /** Reads and checks large definitions in a thread; one that takes too much of the processor is refused. */
 export function definitionsIn(compute: Pick<Compute, 'inThread'>, timeoutMs: number) {
@@ -110,6 +112,11 @@ export function definitionsIn(compute: Pick<Compute, 'inThread'>, timeoutMs: num
   return ({ name, work }: Ahead): Promise<Done> =>
     compute.inThread({ kind: 'definition', work, maxCpuMs }, { run: null, share: name });
 }
+
+const notCompiled = ({ msg, passing }: ComputeLimit): SchemaVerdict =>
+  passing
+    ? { ok: false, msg: `JSON Schema was not checked: ${msg}; try again`, passing }
+    : { ok: false, msg: `JSON Schema cannot be compiled: ${msg}` };
 
 const verdictOf = (compiled: CompiledJsonSchema): SchemaVerdict => (compiled.ok ? { ok: true } : compiled);
 

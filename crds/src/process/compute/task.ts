@@ -5,11 +5,14 @@ import type { Rendered } from '../../language/template-model.ts';
 
 export type Values = Readonly<Record<string, unknown>>;
 
-/** What a thread computes; schemas are JSON text, by which the thread keeps what it compiled. */
+/**
+ * What a thread computes; schemas are JSON text, by which the thread keeps what it compiled. With `maxCpuMs` the time of the processor
+ * counts, not that of the clock.
+ */
 export type Task =
   | { kind: 'template'; source: string; sandbox: boolean; values: Values }
   | { kind: 'expression'; source: string; values: Values }
-  | { kind: 'schema'; schema: string }
+  | { kind: 'schema'; schema: string; maxCpuMs?: number }
   | { kind: 'answer'; schema: string; value: unknown }
   | { kind: 'pattern'; pattern: string; text: string }
   | { kind: 'definition'; work: Work; maxCpuMs: number };

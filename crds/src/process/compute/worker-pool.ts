@@ -100,14 +100,14 @@ export function createWorkerPool({
   const begin = (thread: Thread) => {
     const { entry, worker } = thread;
     const task = entry?.task;
-    if (entry && task?.kind === 'definition') {
-      void watchProcessor(thread, entry, task.maxCpuMs);
-    } else arm(thread, timeoutMs, computeLimit(`it took longer than ${timeoutMs} ms (security.compute_timeout_ms)`));
+    const maxCpuMs = task && 'maxCpuMs' in task ? task.maxCpuMs : undefined;
+    if (entry && maxCpuMs !== undefined) void watchProcessor(thread, entry, maxCpuMs);
+    else arm(thread, timeoutMs, computeLimit(`it took longer than ${timeoutMs} ms (security.compute_timeout_ms)`));
     worker.postMessage(task, []);
   };
 
   /**
-   * Ends the thread of a definition that takes far more of the processor than it may, so that it delays others no longer, and one
+   * Ends the thread of a task that takes far more of the processor than it may, so that it delays others no longer, and one
    * that got too little of the processor for too long.
    */
   const watchProcessor = async (thread: Thread, entry: Entry, maxCpuMs: number) => {
