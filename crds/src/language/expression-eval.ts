@@ -3,6 +3,7 @@ import { arithmetic, compare, equal, spentKeys } from './expression-operators.ts
 import { type Budget, Duration, Stop, typeName } from './expression-fault.ts';
 import { callFunction, callMethod, isFunction, isMethod } from './expression-functions.ts';
 import { ownValue, stepValue } from './lookup.ts';
+import { type PatternRoom, roomProblem } from './pattern-room.ts';
 import { compileRegex } from './regex.ts';
 
 /** Variables of one scope; a macro's variable hides the one of the same name outside. */
@@ -21,12 +22,12 @@ export const MACROS = new Map([
   ['map', 2],
 ]);
 
-/** The message for the first unsupported node, or null. Literal patterns are compiled here. */
-export function checkNode(node: ASTNode): string | null {
-  const own = checkOne(node);
+/** The message for the first unsupported node, or null. Literal patterns are compiled here, as far as there is room for them. */
+export function checkNode(node: ASTNode, room: PatternRoom): string | null {
+  const own = checkOne(node, room);
   if (own !== null || isHas(node)) return own;
   for (const child of children(node)) {
-    const problem = checkNode(child);
+    const problem = checkNode(child, room);
     if (problem !== null) return problem;
   }
   return null;
@@ -36,7 +37,7 @@ function isHas(node: ASTNode): boolean {
   return node.op === 'call' && node.args[0] === 'has';
 }
 
-function checkOne(node: ASTNode): string | null {
+function checkOne(node: ASTNode, room: PatternRoom): string | null {
   switch (node.op) {
     case 'value':
       return typeof node.args === 'object' && node.args !== null
@@ -50,18 +51,22 @@ function checkOne(node: ASTNode): string | null {
         ? null
         : `unknown function ${node.args[0]}() with ${node.args[1].length} arguments`;
     case 'rcall':
-      return checkMethod(node.args[0], node.args[2]);
+      return checkMethod(node.args[0], node.args[2], room);
     default:
       return null;
   }
 }
 
-function checkMethod(name: string, args: readonly ASTNode[]): string | null {
+function checkMethod(name: string, args: readonly ASTNode[], room: PatternRoom): string | null {
   if (MACROS.has(name)) return args[0]?.op === 'id' ? null : `${name}() needs a variable name first`;
   if (!isMethod(name, args.length)) return `unknown function .${name}() with ${args.length} arguments`;
   const [pattern] = args;
   if (name !== 'matches' || pattern?.op !== 'value' || typeof pattern.args !== 'string') return null;
-  const compiled = compileRegex(pattern.args);
+  return roomProblem(room, [pattern.args]) ?? patternProblem(pattern.args);
+}
+
+function patternProblem(pattern: string): string | null {
+  const compiled = compileRegex(pattern);
   return compiled.ok ? null : compiled.msg;
 }
 

@@ -1,7 +1,7 @@
 import { type Budget, Duration, Stop, typeName } from './expression-fault.ts';
 import { spendLength, spentKeys } from './expression-operators.ts';
 import { findText, splitText } from './find-text.ts';
-import { repetitionsIn } from './pattern-size.ts';
+import { patternSize } from './pattern-size.ts';
 import { compileRegex, MAX_PATTERN_TEXT } from './regex.ts';
 
 type Call = (args: readonly unknown[], budget: Budget) => unknown;
@@ -94,7 +94,7 @@ const WORK_OF_A_STEP = 200;
 function matches(value: string, pattern: string, budget: Budget): boolean {
   if (value.length > MAX_PATTERN_TEXT)
     throw new Stop('limit', `matches() reads texts of at most ${MAX_PATTERN_TEXT} characters`);
-  budget.spend(100 + Math.ceil((value.length + repetitionsIn(pattern)) / 4));
+  budget.spend(100 + Math.ceil((value.length + pattern.length + patternSize(pattern)) / 4));
   const compiled = compileRegex(pattern);
   if (!compiled.ok) throw new Stop('type', compiled.msg);
   budget.spend(Math.ceil((value.length * compiled.size) / WORK_OF_A_STEP));

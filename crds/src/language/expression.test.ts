@@ -133,6 +133,7 @@ test.each([
   'xs.map(x, labels.all(key, false))',
   'xs.map(x, texts.join())',
   'xs.map(x, double(digits))',
+  `xs.exists(x, "".matches("(?i)[${'B-\u{1e942}'.repeat(5)}]1"))`,
 ])('%s is stopped by its steps', (source) => {
   const run = () => expect(evaluate(source, large)).toMatchObject({ ok: false, reason: 'limit' });
   expect(cpuTimeOf(run)).toBeLessThan(1500);
@@ -142,6 +143,17 @@ test('a pattern that blocks a backtracking engine is answered at once', () => {
   const long = `${'a'.repeat(16_000)}!`;
   const match = () => expect(evaluate('long.matches("^(a+)+$")', { long })).toEqual({ ok: true, value: false });
   expect(cpuTimeOf(match)).toBeLessThan(2000);
+});
+
+test('the patterns of an expression are counted before they are compiled, however they are written', () => {
+  const one = (hidden: string) => `"".matches(r"${hidden}") || "".matches("${hidden.replaceAll('{', '\\x7b')}")`;
+  const source = `[${Array.from({ length: 20 }, () => one('a{999}'.repeat(9))).join(', ')}]`;
+  const compile = () =>
+    expect(compileExpression(source)).toMatchObject({
+      ok: false,
+      msg: expect.stringContaining('up to here are too large'),
+    });
+  expect(cpuTimeOf(compile)).toBeLessThan(1000);
 });
 
 test('a pattern of many instructions counts with each character of its text', () => {

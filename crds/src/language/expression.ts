@@ -2,6 +2,7 @@ import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 import { checkNode, evaluateNode } from './expression-eval.ts';
 import { type Fault, Stop } from './expression-fault.ts';
 import { pathsOfTree } from './expression-paths.ts';
+import { patternRoom, type PatternRoom } from './pattern-room.ts';
 import type { WrittenPath } from './written-path.ts';
 
 export interface Expression {
@@ -24,12 +25,12 @@ const parser = new Environment({
 /**
  * Compiles a CEL expression. The library parses and checks types; evaluation is ours, because it must count its
  * steps, read own properties only and match with RE2. Numbers of the context are doubles and mix with integer literals.
- * Never throws; what evaluates is plain JSON (integers as numbers).
+ * Its patterns are within `room`. Never throws; what evaluates is plain JSON (integers as numbers).
  */
-export function compileExpression(source: string): CompiledExpression {
+export function compileExpression(source: string, room: PatternRoom = patternRoom()): CompiledExpression {
   try {
     const parsed = parser.parse(source);
-    const unsupported = checkNode(parsed.ast);
+    const unsupported = checkNode(parsed.ast, room);
     if (unsupported !== null) return { ok: false, msg: unsupported };
     const checked = parser.check(source);
     if (!checked.valid) return { ok: false, msg: firstLine(checked.error) };

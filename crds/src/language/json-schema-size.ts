@@ -53,24 +53,30 @@ function sizeProblem(schema: unknown): string | null {
   if (objects.slice(1).some(hasName)) return `may have ${NAMES.join(', ')} at its root only`;
   if (objects.filter(isReference).length > SCHEMA_LIMITS.refs)
     return `has more than ${SCHEMA_LIMITS.refs} references ($ref)`;
-  if (objects.reduce((sum, object) => sum + patternsIn(object), 0) > SCHEMA_LIMITS.patterns)
+  if (objects.flatMap(patternsIn).reduce((sum, pattern) => sum + patternSize(pattern), 0) > SCHEMA_LIMITS.patterns)
     return `its patterns have more than ${SCHEMA_LIMITS.patterns} instructions, repetitions written out`;
   const bytes = Buffer.byteLength(JSON.stringify(schema));
   return bytes > SCHEMA_LIMITS.bytes ? `is larger than ${SCHEMA_LIMITS.bytes / 1024} KiB` : null;
 }
 
-/** A class of Unicode is a table of hundreds of ranges. */
-const UNICODE_CLASS = /\\[pP]/;
-const UNICODE_WEIGHT = 8;
+/** All patterns of a schema, and of what may be none. */
+export function patternsOfSchema(schema: unknown): string[] {
+  const waiting = [schema];
+  const patterns: string[] = [];
+  for (const value of waiting) {
+    if (typeof value !== 'object' || value === null) continue;
+    for (const pattern of patternsIn(value)) patterns.push(pattern);
+    for (const item of Object.values(value)) waiting.push(item);
+  }
+  return patterns;
+}
 
-/** Instructions of the patterns that stand in a subschema itself. */
-function patternsIn(schema: { pattern?: unknown; patternProperties?: unknown }): number {
+/** The patterns that stand in a subschema itself. */
+function patternsIn(schema: { pattern?: unknown; patternProperties?: unknown }): string[] {
   const { pattern, patternProperties } = schema;
   const keys =
     typeof patternProperties === 'object' && patternProperties !== null ? Object.keys(patternProperties) : [];
-  return [...keys, ...(typeof pattern === 'string' ? [pattern] : [])]
-    .map((source) => patternSize(source) * (UNICODE_CLASS.test(source) ? UNICODE_WEIGHT : 1))
-    .reduce((sum, size) => sum + size, 0);
+  return [...keys, ...(typeof pattern === 'string' ? [pattern] : [])];
 }
 
 const isReference = (schema: object): boolean => '$ref' in schema && typeof schema.$ref === 'string';

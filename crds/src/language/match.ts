@@ -1,4 +1,4 @@
-import { repetitionsIn } from './pattern-size.ts';
+import { patternRoom, roomProblem } from './pattern-room.ts';
 import { compileRegex, MAX_PATTERN_TEXT } from './regex.ts';
 
 /** The values that a trigger's match can use (Orchestration 4.1). */
@@ -80,11 +80,10 @@ const MAPS = ['labels', 'annotations', 'metadata'] as const;
 /** Compiles `trigger.match` once; all rules must hold, no rules match everything. Never throws. */
 export function compileMatch(match: Readonly<Record<string, unknown>>): CompiledMatch {
   const problems: MatchProblem[] = [];
-  let repetitions = 0;
+  const room = patternRoom();
   const rules = Object.entries(match).map(([key, rule]): Rule => {
-    const own = repetitionsIn(JSON.stringify(rule) ?? '');
-    repetitions += own;
-    const parsed = own > 0 && repetitions > MAX_REPETITIONS ? tooManyRepetitions : parseRule(rule);
+    const tooMuch = roomProblem(room, patternsOf(rule));
+    const parsed: Parsed = tooMuch === null ? parseRule(rule) : { ok: false, severity: 'error', msg: tooMuch };
     if (!parsed.ok) problems.push({ key, severity: parsed.severity, msg: parsed.msg });
     const { test, size = null } = parsed.ok ? parsed : { test: never };
     return { key, rule, read: reader(key), test, size };
@@ -144,13 +143,8 @@ function workOf({ size }: Rule, actual: unknown): number | null {
   return length > MAX_PATTERN_TEXT ? null : length * size;
 }
 
-/** Instructions that the repetitions of all patterns of a match add. */
-const MAX_REPETITIONS = 50_000;
-const tooManyRepetitions: Parsed = {
-  ok: false,
-  severity: 'error',
-  msg: `the patterns up to here repeat too much: they have more than ${MAX_REPETITIONS} instructions`,
-};
+const patternsOf = (rule: unknown): string[] =>
+  isObject(rule) && typeof rule['regex'] === 'string' ? [rule['regex']] : [];
 
 const never: Test = () => false;
 

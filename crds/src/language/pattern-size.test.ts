@@ -19,11 +19,34 @@ test.each([
   expect(patternSize(source)).toBeLessThan(size * 3);
 });
 
+const FOLDED = 125_000 / 64;
+
+test.each<[string, number]>([
+  ['(?i)[B-\u{1e942}]', FOLDED],
+  ['(?i)[^B-\u{1e942}]', FOLDED],
+  ['x(?s-m:(?mi:[]B-\u{1e942}]))', FOLDED],
+  ['(?i)[[:alpha:]B-\\x{1e942}]', FOLDED],
+  ['(?i)[\\x42-\\x{1e942}\\102-\u{1e942}]', 2 * FOLDED],
+  ['(?i)[\\\\x{1e942}-\u{1e942}]', FOLDED],
+  ['(?i)[a-z0-9_.\\-\\w]', 0],
+  ['(?i)([B-\u{1e942}]{1000})', FOLDED + 1000],
+  ['[B-\u{1e942}]', 0],
+  ['[\\pL\\P{Greek}]\\pN', 60],
+  ['\\pL{500}', 520],
+  ['\\Q[\\Ea{1000}]', 1000],
+])('%j takes as long as about %d instructions, besides its text', (source, size) => {
+  expect(patternSize(source)).toBeGreaterThanOrEqual(Math.floor(size));
+  expect(patternSize(source)).toBeLessThan(size + 30);
+});
+
 test('a long text with unbalanced brackets is measured in no time', () => {
   expect(patternSize(`${'('.repeat(500)}${'a{1000}'.repeat(70)}`)).toBeGreaterThan(50_000);
 });
 
-test.each(['[', '[\\]', '\\p{', '{1', '(', '\\', '[a]', 'a{2}'])('%j without end is measured in time', (piece) => {
-  const source = piece.repeat((256 * 1024) / piece.length);
-  expect(cpuTimeOf(() => void patternSize(source))).toBeLessThan(1500);
-});
+test.each(['[', '[\\]', '\\p{', '{1', '(', '\\', '[a]', 'a{2}', '\\Q', '(?i', '(?i)\\\\-', '(?i)-\\x{1'])(
+  '%j without end is measured in time',
+  (piece) => {
+    const source = piece.repeat((256 * 1024) / piece.length);
+    expect(cpuTimeOf(() => void patternSize(source))).toBeLessThan(1500);
+  },
+);

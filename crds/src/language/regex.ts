@@ -18,7 +18,10 @@ export function compileRegex(source: string): CompiledRegex {
   if (source.length > MAX_SOURCE)
     return { ok: false, msg: `regular expression is longer than ${MAX_SOURCE} characters` };
   if (patternSize(source) > MAX_SIZE)
-    return { ok: false, msg: `regular expression repeats too much: it has more than ${MAX_SIZE} instructions` };
+    return {
+      ok: false,
+      msg: `regular expression is too large: it has more than ${MAX_SIZE} instructions, repetitions written out`,
+    };
   try {
     const pattern = RE2JS.compile(source);
     return { ok: true, size: pattern.programSize(), test: (text) => pattern.matcher(text).find() };

@@ -4,7 +4,8 @@ import { checkAnswerSchema } from '../language/answer.ts';
 import { compileExpression } from '../language/expression.ts';
 import { compileJsonSchema } from '../language/json-schema.ts';
 import type { Finding } from '../problem.ts';
-import { repetitionsIn } from '../language/pattern-size.ts';
+import { patternsOfSchema } from '../language/json-schema-size.ts';
+import { patternRoom, type PatternRoom, roomProblem } from '../language/pattern-room.ts';
 import { compileTemplate } from '../language/template.ts';
 
 export interface LanguageOptions {
@@ -17,29 +18,14 @@ export interface LanguageOptions {
 
 /** Compiles every expression, template and schema of a definition at load, so that a mistake is found before an alert needs it. */
 export function checkPlaces(places: readonly Place[], options: LanguageOptions): Finding[] {
-  let repetitions = 0;
-  return places.flatMap((place) => {
-    const own = repetitionsOf(place);
-    repetitions += own;
-    return own > 0 && repetitions > MAX_REPETITIONS ? [tooManyRepetitions(place)] : checkPlace(place, options);
-  });
+  const room = patternRoom();
+  return places.flatMap((place) => checkPlace(place, options, room));
 }
 
-/** Instructions that the repetitions of all patterns of a definition add: to compile so many takes a fifth of a second. */
-const MAX_REPETITIONS = 50_000;
-
-function repetitionsOf({ language, value }: Place): number {
-  if (isExpression(language)) return repetitionsIn(String(value));
-  return language === 'json_schema' ? repetitionsIn(JSON.stringify(value)) : 0;
-}
-
-const tooManyRepetitions = ({ loc }: Place): Finding => ({
-  loc,
-  msg: `the patterns up to here repeat too much: they have more than ${MAX_REPETITIONS} instructions`,
-});
-
-function checkPlace({ language, value, loc }: Place, options: LanguageOptions): Finding[] {
-  if (isExpression(language)) return problem(compileExpression(String(value)), loc);
+function checkPlace({ language, value, loc }: Place, options: LanguageOptions, room: PatternRoom): Finding[] {
+  if (isExpression(language)) return problem(compileExpression(String(value), room), loc);
+  const tooMuch = language === 'json_schema' ? roomProblem(room, patternsOfSchema(value)) : null;
+  if (tooMuch !== null) return [{ loc, msg: tooMuch }];
   const check = CHECKS[language];
   return check({ language, value, loc }, options);
 }
