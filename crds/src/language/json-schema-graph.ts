@@ -92,10 +92,13 @@ function subschemas(keyword: string, value: unknown): [string, SchemaObject][] {
   return entries.filter((entry): entry is [string, SchemaObject] => isObject(entry[1]));
 }
 
+/** ajv decodes a reference, and ends it before a second `#` and a separator of lines. */
+const READ_OTHERWISE = /[#%\u2028\u2029]/;
+
 function named(root: unknown, ref: unknown): unknown {
   if (typeof ref !== 'string') return undefined;
   if (ref === '#') return root;
-  if (!ref.startsWith('#/') || ref === '#/' || ref.includes('%'))
+  if (!ref.startsWith('#/') || ref === '#/' || READ_OTHERWISE.test(ref.slice(1)))
     throw new Refused(`only references of the form #/$defs/name are available, not ${ref.slice(0, 100)}`);
   let at = root;
   for (const part of ref.slice(2).split('/')) {

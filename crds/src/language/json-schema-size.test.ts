@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cpuTimeOf } from './cpu-time.fixture.ts';
 import { compileJsonSchema } from './json-schema.ts';
@@ -55,6 +56,12 @@ test.each<[string, Schema, RegExp]>([
   ['a name', { $anchor: 'a', $ref: '#a' }, /only references/],
   ['a name below the root', { $defs: { a: { $anchor: 'a' } } }, /at its root only/],
   ['an escaped reference', { $ref: '#/%24defs/a', $defs: { a: {} } }, /only references/],
+  ...['a#', 'a\u2028', 'a\u2029b'].map((name): [string, Schema, RegExp] => [
+    `what ends otherwise: ${JSON.stringify(name)}`,
+    { ...ref(name), $defs: { [name]: { type: 'array' }, a: { allOf: [T, T] }, T: { items: ref('a') } } },
+    /only references/,
+  ]),
+  ['an end without a name', { ...ref('a/#'), $defs: { a: { '#': {} } } }, /only references/],
   ['nothing', ref('none'), /can't resolve/],
   ['another base', { ...ref('a'), $defs: { a: { $id: 'urn:a', $ref: '#/$defs/b' } } }, /\$id/],
   [
@@ -155,6 +162,22 @@ test('the root may have names of its own, which nothing refers to', () => {
   });
   expect(compiled.ok && compiled.validate({ t: { $id: 'x' } })).toEqual({ ok: true });
   expect(compiled.ok && compiled.validate({ t: { $id: 1 } })).toMatchObject({ ok: false });
+});
+
+test('a reference means the same to what measures it and to what evaluates it', () => {
+  const key = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 4 }),
+    fc.string({ unit: fc.constantFrom(...'a#%/~01 \u2028\n') }),
+  );
+  fc.assert(
+    fc.property(key, (name) => {
+      const path = name.replaceAll('~', '~0').replaceAll('/', '~1');
+      const decoys = { a: { const: 'decoy' }, [name.slice(0, -1)]: { const: 'decoy' } };
+      const compiled = compileJsonSchema({ ...ref(path), $defs: { ...decoys, [name]: { const: 'meant' } } });
+      if (compiled.ok) expect(compiled.validate('meant')).toEqual({ ok: true });
+    }),
+    { numRuns: 300 },
+  );
 });
 
 test('the size counts every reference with what it names', () => {
