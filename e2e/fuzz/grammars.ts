@@ -15,50 +15,71 @@ const name = fc.constantFrom(
 );
 const number = fc.oneof(fc.integer({ min: -5, max: 50 }), fc.constantFrom(0.1, 1e9, -0, 2 ** 53));
 
+const reference = fc
+  .tuple(
+    fc.constantFrom('#', '#/$defs/a', '#/$defs/b', '#/properties/a', '#/w', '#/w/q', '#/nowhere', 'http://x/y', '#a'),
+    fc.constantFrom('', '', '', '#', '/#', '/', '/0', '/allOf/0', '%61', '~1q', '\u2028'),
+  )
+  .map((ends) => ends.join(''));
+const named = fc.record({ $id: fc.constantFrom('#/$defs/a', '#/w', '#/w/q', '#/y').map((path) => `http://x/${path}`) });
+/** Names that lead to each other, where no schema is expected. */
+const circles = fc
+  .record({ 'w/q': named, w: fc.record({ q: named }), y: named })
+  .map((names) => ({ $id: 'http://x/', $ref: '#/$defs/a', $defs: { a: {} }, ...names }));
+
 /** Schemas with references, alternatives and keywords that cost work; often with faults. */
-export const jsonSchema = fc.letrec<{ node: unknown; leaf: unknown; list: unknown[]; map: Record<string, unknown> }>(
-  (tie) => ({
-    leaf: fc.oneof(
-      fc.record({ type: fc.constantFrom('string', 'number', 'integer', 'boolean', 'null', 'array', 'object', 'nope') }),
-      fc.record({ enum: fc.array(json, { maxLength: 3 }) }),
-      fc.record({ $ref: fc.constantFrom('#', '#/$defs/a', '#/$defs/b', '#/properties/a', '#/nowhere', 'http://x/y') }),
-      fc.record({
-        pattern: fc.oneof(fc.string({ maxLength: 10 }), fc.constantFrom('^(a+)+$', '(?=a)', '[', '\\p{L}+')),
-      }),
-      fc.boolean(),
-      json,
-    ),
-    list: fc.array(tie('node'), { maxLength: 4 }),
-    map: fc.dictionary(name, tie('node'), { maxKeys: 4 }),
-    node: fc.oneof(
-      { maxDepth: 4, withCrossShrink: true },
-      tie('leaf'),
-      fc.record(
-        {
-          type: fc.constantFrom('object', 'array', ['string', 'null']),
-          properties: tie('map'),
-          additionalProperties: tie('node'),
-          required: fc.array(name, { maxLength: 3 }),
-          items: tie('node'),
-          prefixItems: tie('list'),
-          anyOf: tie('list'),
-          oneOf: tie('list'),
-          allOf: tie('list'),
-          not: tie('node'),
-          if: tie('node'),
-          then: tie('node'),
-          uniqueItems: fc.boolean(),
-          minItems: number,
-          maxLength: number,
-          multipleOf: number,
-          format: fc.constantFrom('date-time', 'uri', 'unknown'),
-          $defs: tie('map'),
-        },
-        { requiredKeys: [] },
+const anySchema = fc.letrec<{ node: unknown; leaf: unknown; list: unknown[]; map: Record<string, unknown> }>((tie) => ({
+  leaf: fc.oneof(
+    fc.record({ type: fc.constantFrom('string', 'number', 'integer', 'boolean', 'null', 'array', 'object', 'nope') }),
+    fc.record({ enum: fc.array(json, { maxLength: 3 }) }),
+    fc.record({ $ref: reference }),
+    fc.record({ $anchor: fc.constantFrom('a', 'b') }),
+    fc.record({
+      pattern: fc.oneof(
+        fc.string({ maxLength: 10 }),
+        fc.constantFrom('^(a+)+$', '(?=a)', '[', '\\p{L}+', '(?i)[B-\u{1e942}]'),
       ),
+    }),
+    fc.boolean(),
+    json,
+  ),
+  list: fc.array(tie('node'), { maxLength: 4 }),
+  map: fc.dictionary(name, tie('node'), { maxKeys: 4 }),
+  node: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    tie('leaf'),
+    fc.record(
+      {
+        type: fc.constantFrom('object', 'array', ['string', 'null']),
+        properties: tie('map'),
+        additionalProperties: tie('node'),
+        required: fc.array(name, { maxLength: 3 }),
+        items: tie('node'),
+        prefixItems: tie('list'),
+        anyOf: tie('list'),
+        oneOf: tie('list'),
+        allOf: tie('list'),
+        not: tie('node'),
+        if: tie('node'),
+        then: tie('node'),
+        uniqueItems: fc.boolean(),
+        minItems: number,
+        maxLength: number,
+        multipleOf: number,
+        format: fc.constantFrom('date-time', 'uri', 'unknown'),
+        $defs: tie('map'),
+        $id: fc.constantFrom('http://x/', 'a'),
+        $dynamicAnchor: fc.constantFrom('a', 'b', 'c'),
+        $recursiveAnchor: fc.boolean(),
+        w: tie('node'),
+        'w/q': tie('node'),
+      },
+      { requiredKeys: [] },
     ),
-  }),
-).node;
+  ),
+})).node;
+
+export const jsonSchema = fc.oneof({ weight: 4, arbitrary: anySchema }, circles);
 
 /** Joins parts of a language by chance; what is no sentence of it has to be refused. */
 const sentence = (parts: fc.Arbitrary<string>, maxLength = 14): fc.Arbitrary<string> =>
@@ -151,6 +172,10 @@ export const pattern = sentence(
       '$',
       '\\p{L}',
       '.',
+      '[]B-\u{1e942}',
+      '[^!-\\x{1e942}]',
+      '\\Q[\\E',
+      ']',
     ),
   ),
 );

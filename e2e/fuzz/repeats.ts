@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 /** Pieces of all languages in a definition: repeated, they open, nest or end what never ends. */
 const PIECES =
-  '{{ }} {{{ {{{{ {{#if {{/if}} {{else {{^ {{! {{!-- --}} {{~ ( ) [ ] { } \\ " \' ` | || && ? : . .. ../ , ; + - * / % ! = < > # & @ $ ${ } a b 1 0 9 1e9 e size() .map(x, a. in true {1,9} {99} \\p{ \\pL (?i) [^ ^ $ é 😀 \u0301 \u2028 \u0001'.split(
+  '{{ }} {{{ {{{{ {{#if {{/if}} {{else {{^ {{! {{!-- --}} {{~ ( ) [ ] { } \\ " \' ` | || && ? : . .. ../ , ; + - * / % ! = < > # & @ $ ${ } a b 1 0 9 1e9 e size() .map(x, a. in true {1,9} {99} \\p{ \\pL (?i) (?i)[B-\u{1e942}B-\u{1e942}B-\u{1e942}B-\u{1e942}] \\PL \\Q [^ ^ $ é 😀 \u0301 \u2028 \u0001'.split(
     ' ',
   );
 const piece = fc.oneof(fc.constantFrom(...PIECES, ' ', '\n', '\t'), fc.string({ minLength: 1, maxLength: 2 }));
