@@ -30,30 +30,42 @@ export interface StoredSeries {
 
 /** The lines of one combination of labels. */
 interface Cell {
+  /** The JSON of its labels without its last bracket. */
+  key: string;
   /** By the place of the bucket; of a counter the one value. */
   values: number[];
   sum: number;
   text: string | null;
+  piece: Piece;
+}
+
+/** Cells whose text is written anew together. */
+interface Piece {
+  cells: Cell[];
+  bytes: Buffer | null;
 }
 
 interface Group {
   series: Series;
-  /** By the JSON of their labels without its last bracket. */
+  head: Buffer;
+  /** By their keys. */
   cells: Map<string, Cell>;
+  pieces: Piece[];
   /** Hashes of what has no cell. */
   leftOut: Set<string>;
-  bytes: Buffer | null;
 }
 
 /** Cells that are rendered in one turn of the event loop. */
 const IN_ONE_TURN = 500;
+/** Few enough that a change writes little anew, and enough that the pieces are few. */
+const CELLS_OF_PIECE = 50;
 const PREFIX = 'service_';
 /** Characters of all text together, about: more than those that have names of their own (`bounded-series.ts`). */
 const MOST_TEXT = 20 * 2 ** 20;
 
 export function createStoredSeries(mostText = MOST_TEXT): StoredSeries {
   const room = { left: mostText };
-  const groups = STORED_SERIES.map((series): Group => ({ series, cells: new Map(), leftOut: new Set(), bytes: null }));
+  const groups = STORED_SERIES.map(emptyGroup);
   const places = new Map(groups.flatMap(placesOf));
   const others = new Map<string, Map<string, number>>();
   const put = ({ group, bounds, isSum }: Place, { labels, value }: StoredRow) => {
@@ -65,7 +77,7 @@ export function createStoredSeries(mostText = MOST_TEXT): StoredSeries {
     if (isSum) cell.sum = value;
     else cell.values[at] = value;
     cell.text = null;
-    group.bytes = null;
+    cell.piece.bytes = null;
   };
   return {
     take: (rows) => {
@@ -77,14 +89,30 @@ export function createStoredSeries(mostText = MOST_TEXT): StoredSeries {
     },
     bytes: async () => {
       const turns = { left: IN_ONE_TURN };
-      const pieces: Buffer[] = [];
-      for (const group of groups) pieces.push((group.bytes ??= Buffer.from(await renderGroup(group, turns))));
-      return pieces;
+      const texts: Buffer[] = [];
+      for (const { series, head, pieces } of groups) {
+        texts.push(head);
+        for (const piece of pieces) {
+          texts.push((piece.bytes ??= renderPiece(series, piece, turns)));
+          if (turns.left > 0) continue;
+          await setImmediate();
+          turns.left = IN_ONE_TURN;
+        }
+      }
+      return texts;
     },
     leftOut: () => groups.reduce((sum, { leftOut }) => sum + leftOut.size, 0),
     others: (metric) => others.get(metric) ?? new Map(),
   };
 }
+
+const emptyGroup = (series: Series): Group => ({
+  series,
+  head: Buffer.from(renderHead({ ...series, name: PREFIX + series.name })),
+  cells: new Map(),
+  pieces: [],
+  leftOut: new Set(),
+});
 
 interface Place {
   group: Group;
@@ -106,7 +134,7 @@ function placesOf(group: Group): [string, Place][] {
 const boundsOf = ({ buckets = [] }: Series): string[] => [...buckets.map(String), '+Inf'];
 
 /** Null where there is no room for one more. */
-function cellOf({ series, cells, leftOut }: Group, key: string, room: { left: number }): Cell | null {
+function cellOf({ series, cells, pieces, leftOut }: Group, key: string, room: { left: number }): Cell | null {
   const known = cells.get(key);
   if (known) return known;
   const size = sizeOf(series, key);
@@ -115,7 +143,10 @@ function cellOf({ series, cells, leftOut }: Group, key: string, room: { left: nu
     return null;
   }
   room.left -= size;
-  const cell = { values: [], sum: 0, text: null };
+  let piece = pieces.at(-1);
+  if (!piece || piece.cells.length === CELLS_OF_PIECE) pieces.push((piece = { cells: [], bytes: null }));
+  const cell = { key, values: [], sum: 0, text: null, piece };
+  piece.cells.push(cell);
   cells.set(key, cell);
   return cell;
 }
@@ -126,24 +157,17 @@ export function sizeOf({ name, labels, buckets }: Series, key: string): number {
   return lines * (name.length + labels.join().length + key.length + 30);
 }
 
-async function renderGroup({ series, cells }: Group, turns: { left: number }): Promise<string> {
-  const name = PREFIX + series.name;
-  const texts = [renderHead({ ...series, name })];
-  for (const [key, cell] of cells) {
-    if (cell.text === null) {
-      cell.text = renderCell(series, key, cell);
-      turns.left -= 1;
-    }
-    // A sum without buckets is no series yet.
-    if (cell.values.length > 0) texts.push(cell.text);
-    if (turns.left > 0) continue;
-    await setImmediate();
-    turns.left = IN_ONE_TURN;
-  }
-  return texts.join('');
+function renderPiece(series: Series, { cells }: Piece, turns: { left: number }): Buffer {
+  // A sum without buckets is no series yet.
+  const shown = cells.filter(({ values }) => values.length > 0);
+  const texts = shown.map((cell) => {
+    if (cell.text === null) turns.left -= 1;
+    return (cell.text ??= renderCell(series, cell));
+  });
+  return Buffer.from(texts.join(''));
 }
 
-function renderCell(series: Series, key: string, { values, sum }: Cell): string {
+function renderCell(series: Series, { key, values, sum }: Cell): string {
   const { name, type } = series;
   const texts = JSON.parse(`${key}]`) as string[];
   const labels = series.labels.map((label, at) => [label, texts[at] ?? ''] as const);
