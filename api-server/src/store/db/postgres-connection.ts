@@ -123,8 +123,15 @@ export const serversOwn = (error: unknown): unknown =>
 
 export type Run = (query: Query) => Promise<Answer>;
 
-/** Kysely over one function. `transactions` only where all its queries go through one connection. */
-export function kyselyOver(run: Run, { transactions }: { transactions: boolean }): Kysely<Tables> {
+interface Over {
+  /** Only where all queries go through one connection. */
+  transactions: boolean;
+  /** What several of one database have in common. */
+  adapter?: PostgresAdapter;
+}
+
+/** Kysely over one function. */
+export function kyselyOver(run: Run, { transactions, adapter = new PostgresAdapter() }: Over): Kysely<Tables> {
   const connection: DatabaseConnection = {
     executeQuery: async <R>({ sql, parameters }: CompiledQuery): Promise<KyselyResult<R>> => {
       const { rows, rowCount } = await run({ text: sql, values: parameters });
@@ -140,7 +147,7 @@ export function kyselyOver(run: Run, { transactions }: { transactions: boolean }
   };
   return new Kysely<Tables>({
     dialect: {
-      createAdapter: () => new PostgresAdapter(),
+      createAdapter: () => adapter,
       createQueryCompiler: () => new PostgresQueryCompiler(),
       createIntrospector: (db) => new PostgresIntrospector(db),
       createDriver: () => ({

@@ -1,5 +1,5 @@
 import { AppError } from '@signalbox/crds';
-import type { Kysely } from 'kysely';
+import { type Kysely, PostgresAdapter } from 'kysely';
 import pg from 'pg';
 import { postgres } from './dialect.ts';
 import { type Answer, connectionSettings, kyselyOver, prepare, type Query, serversOwn } from './postgres-connection.ts';
@@ -39,10 +39,12 @@ export interface LongReads {
 export function openLongReads({ url, connections, cancelBy }: LongReadsOptions): LongReads {
   const pool = openPool(url, connections);
   const gate = createGate({ places: connections, maxWaiting: MAX_WAITING });
+  const adapter = new PostgresAdapter();
   return {
     reader: (signal) =>
       kyselyOver((query) => gate(signal, () => untilAborted(read(pool, query, { signal, cancelBy }), signal)), {
         transactions: false,
+        adapter,
       }),
     end: () => pool.end(),
   };

@@ -7,12 +7,10 @@ import type { Tables } from '../../db/schema.ts';
 import { lastMark } from '../../tables/marks.ts';
 import { EXACT_DAYS } from '../daily/closed-days.ts';
 import { all, asksForExecutions, keyed, type Scope, within } from '../scope.ts';
+import { packedParts } from './kept-parts.ts';
 import { RUNS_PACKED } from './pack-days.ts';
 import { type StagedKind, unpackRuns, type Wanted } from './packed-runs.ts';
 import { usedRuns } from './used-runs.ts';
-
-/** Parts of one read: few, so that other requests run between two of them. */
-const PARTS = 10;
 
 /**
  * The ended runs that were triggered in the window and, where an agent or a model is asked for, had an execution of it: of packed days from
@@ -46,29 +44,15 @@ async function addPacked(
 ): Promise<void> {
   const from = scope.window.from ?? 0;
   const wanted = wantedBy(scope);
-  for (let last = { day: from - (from % DAY_MS), part: -1 }; ;) {
-    const parts = await partsBehind(db, last, to);
+  for await (const parts of packedParts(db, { from: from - (from % DAY_MS), to })) {
     for (const part of parts)
       unpackRuns(part, wanted, (kind, times) => {
         if (times.triggeredAt >= from && times.triggeredAt < to) tally.add(kind, times);
       });
     // Answers of the reading thread that are there already are taken in one turn of the event loop.
     await setImmediate();
-    if (parts.length < PARTS) return;
-    last = parts.at(-1) ?? last;
   }
 }
-
-const partsBehind = (db: Kysely<Tables>, { day, part }: { day: number; part: number }, to: number) =>
-  db
-    .selectFrom('packed_runs')
-    .selectAll()
-    .where(sql<boolean>`(day, part) > (${day}, ${part})`)
-    .where('day', '<', to)
-    .orderBy('day')
-    .orderBy('part')
-    .limit(PARTS)
-    .execute();
 
 function wantedBy(scope: Scope): Wanted {
   const { stages, pipeline, team, agent, model } = scope;
