@@ -46,6 +46,7 @@ export async function resolveRead(
   lastGood: ReadonlyMap<string, string>,
 ): Promise<Snapshot> {
   const { resolve, heldBy } = options;
+  using _pass = options.memo.pass();
   const { tenancy } = options.operator;
   const operator = tenancy ? { ...options.operator, tenancy: { ...tenancy, home: read.home } } : options.operator;
   const more = { heldBy, ...(agentsFor !== undefined && { agentsFor }) };

@@ -1,3 +1,4 @@
+import { createResolveMemo } from '@signalbox/crds';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { objectOf, STEP } from '../testing/objects.ts';
@@ -228,4 +229,16 @@ test('an agent whose namespace lost the right to a key of its pods is not served
   expect(served([], status)).toMatchObject({ accepted: false, reason: 'NotAllowed', served: null, lostName: true });
   const harmless = { lastAccepted: { name: 'a', model: 'demo/any', soul: 'x' } };
   expect(served([], harmless)).toMatchObject({ accepted: false, served: { from: 'lastAccepted' }, lostName: false });
+});
+
+test('objects that somebody creates and deletes again leave nothing in memory', () => {
+  const memo = createResolveMemo();
+  const isKept = (name: string) =>
+    ['spec', 'read Agent', 'check Agent'].map(
+      (what) => memo.find(`${what} Agent default/${name}`, () => true) !== undefined,
+    );
+  for (const name of ['first', 'second', 'third'])
+    plan([objectOf({ kind: 'Agent', name }), objectOf({ kind: 'Agent', name: 'stays' })], undefined, memo);
+  expect(isKept('first')).toEqual([false, false, false]);
+  expect(isKept('stays')).toEqual([true, true, true]);
 });

@@ -52,6 +52,7 @@ export interface Planning {
 
 /** `plan` in parts, so that the event loop is not held up. */
 export function* planning(objects: readonly CustomObject[], rules: Planning): Turns<Verdict[]> {
+  using _pass = rules.memo.pass();
   const home = rules.operator?.tenancy?.home ?? null;
   const { owners, losers } = claimNames(objects, home);
   const resolved = yield* resolveOwners(owners, rules);
@@ -115,6 +116,8 @@ interface Written extends WrittenDefinition, Source {
   text: string;
   value: Body;
   edition: string;
+  /** In the memo. */
+  key: string;
 }
 
 const written = new WeakMap<CustomObject, Written>();
@@ -123,9 +126,8 @@ const written = new WeakMap<CustomObject, Written>();
 function remember(object: CustomObject, edition: string, { memo, what, make }: Remembering): Written {
   const file = describe(object);
   const isCurrent = (known: Written) => known.edition === edition;
-  return memo.recall(`${what} ${file}`, isCurrent, () =>
-    Object.assign(make(), { file, namespace: object.namespace, edition }),
-  );
+  const key = `${what} ${file}`;
+  return memo.recall(key, isCurrent, () => Object.assign(make(), { file, namespace: object.namespace, edition, key }));
 }
 
 interface Remembering {
@@ -136,7 +138,7 @@ interface Remembering {
 
 function writtenOf(object: CustomObject, memo: ResolveMemo): Written {
   const known = written.get(object);
-  if (known) return known;
+  if (known && memo.find(known.key, (kept) => kept === known)) return known;
   const { uid, generation, kind } = object;
   const make = () => definitionOf(kind, throughGate(object, { ...object.spec, name: definitionName(object) }));
   const made = remember(object, `${uid} ${generation} ${gateState(object)}`, { memo, what: 'spec', make });

@@ -52,7 +52,7 @@ test('what has not changed is not looked at again', () => {
   expect(resolveSet(changed, memo).pipelines[0]?.config).not.toBe(first?.config);
 });
 
-test('what is asked for no longer is forgotten', () => {
+test('what two passes did not use is forgotten, whatever else is kept', () => {
   const memo = createResolveMemo();
   let made = 0;
   const ask = (key: string) =>
@@ -61,13 +61,30 @@ test('what is asked for no longer is forgotten', () => {
       () => true,
       () => ++made,
     );
-  ask('kept');
-  for (let index = 0; index < 1000; index++) {
-    memo.makeRoom(10);
-    ask('kept');
-    ask(`passing ${index}`);
+  const passWith = (...keys: string[]) => {
+    using _pass = memo.pass();
+    for (const key of keys) ask(key);
+  };
+  passWith('kept', 'passing');
+  passWith('kept');
+  passWith('kept', 'passing');
+  expect(made).toBe(2);
+  passWith('kept');
+  passWith('kept');
+  passWith('kept', 'passing');
+  expect(made).toBe(3);
+});
+
+test('of a definition that changes all the time only the last values are kept', () => {
+  const memo = createResolveMemo();
+  const isKept = (value: number) => memo.find<number>('changing', (known) => known === value) !== undefined;
+  for (let value = 0; value < 5; value++) {
+    using _pass = memo.pass();
+    memo.keep('changing', value);
   }
-  expect(made).toBe(1001);
-  ask('passing 0');
-  expect(made).toBe(1002);
+  {
+    using _pass = memo.pass();
+    expect([2, 3, 4].filter(isKept)).toEqual([3, 4]);
+    memo.find('changing', (known) => known === 4);
+  }
 });

@@ -8,39 +8,50 @@ export interface ResolveMemo {
   keep<T>(key: string, value: T): T;
   /** What is found, else the newly computed value, which is kept. */
   recall<T>(key: string, isCurrent: (known: T) => boolean, make: () => T): T;
-  /** Removes entries that were not used lately, when there are many more entries than definitions in the set. */
-  makeRoom(definitions: number): void;
+  /**
+   * To be held while a whole set is resolved. Its end forgets what neither this pass nor the one before used: whoever creates and
+   * deletes definitions fills no memory.
+   */
+  pass(): Disposable;
 }
 
-const ENTRIES_A_DEFINITION = 4;
-const SPARE_ENTRIES = 200;
+interface Kept {
+  value: unknown;
+  /** Number of the last pass that used it. */
+  used: number;
+}
+
 /** Of a definition with errors the new text is resolved, and then the one that last loaded: each time the set is. */
 const VALUES_A_KEY = 2;
-const NONE: readonly unknown[] = [];
 
 export function createResolveMemo(): ResolveMemo {
-  let recent = new Map<string, readonly unknown[]>();
-  let older = new Map<string, readonly unknown[]>();
-  const valuesOf = (key: string): readonly unknown[] => recent.get(key) ?? older.get(key) ?? NONE;
+  const known = new Map<string, readonly Kept[]>();
+  let passes = 0;
   const find = <T>(key: string, isCurrent: (known: T) => boolean): T | undefined => {
-    const values = valuesOf(key) as readonly T[];
-    const found = values.findIndex(isCurrent);
-    if (found === -1) return undefined;
-    recent.set(key, found === 0 ? values : values.toReversed());
-    return values[found];
+    const found = known.get(key)?.find(({ value }) => isCurrent(value as T));
+    if (found) found.used = passes;
+    return found?.value as T | undefined;
   };
   const keep = <T>(key: string, value: T): T => {
-    recent.set(key, [value, ...valuesOf(key)].slice(0, VALUES_A_KEY));
+    const others = (known.get(key) ?? []).toSorted((a, b) => b.used - a.used);
+    known.set(key, [{ value, used: passes }, ...others].slice(0, VALUES_A_KEY));
     return value;
+  };
+  const forgetBefore = (pass: number): void => {
+    for (const [key, values] of known) {
+      const left = values.filter(({ used }) => used >= pass);
+      if (left.length === 0) known.delete(key);
+      else if (left.length < values.length) known.set(key, left);
+    }
   };
   return {
     find,
     keep,
     recall: (key, isCurrent, make) => find(key, isCurrent) ?? keep(key, make()),
-    makeRoom: (definitions) => {
-      if (recent.size <= ENTRIES_A_DEFINITION * definitions + SPARE_ENTRIES) return;
-      older = recent;
-      recent = new Map();
+    pass: () => {
+      passes += 1;
+      const before = passes - 1;
+      return { [Symbol.dispose]: () => forgetBefore(before) };
     },
   };
 }

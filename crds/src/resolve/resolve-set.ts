@@ -89,7 +89,6 @@ export function* resolving(input: SetInput, memo: ResolveMemo): Turns<ResolvedSe
   const { operator, heldBy, agents: agentSources = [] } = input;
   const problems: Problem[] = [];
   const to: Resolving = { memo, problems, operator, rules: JSON.stringify(operator ?? null), heldBy };
-  memo.makeRoom(input.pipelines.length + input.steps.length + agentSources.length);
   const steps = yield* checkAll(
     yield* readSources('LibraryStep', input.steps, to),
     { find: findNone, look: lookAtStep, resolve: toStep },
