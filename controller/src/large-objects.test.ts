@@ -40,6 +40,11 @@ function start(role: string, heap: number, options: Record<string, string>): Pro
   return startProcess(`controller ${role}`, { command: process.execPath, args }, { env });
 }
 
+const accepted = (kind: string, name: string) =>
+  (
+    api.get(kind, name)?.status?.['conditions'] as { type: string; reason: string; message: string }[] | undefined
+  )?.find(({ type }) => type === 'Accepted');
+
 test('the sidecar writes the files of others, whatever large objects a tenant makes', async () => {
   applyLarge(8, 'made');
   api.apply('Agent', 'good', AGENT);
@@ -55,7 +60,8 @@ test('the sidecar writes the files of others, whatever large objects a tenant ma
 test('what was accepted last of many objects does not fill the memory of the sidecar, however small it is packed', async () => {
   // Some hundred bytes; 4 MB once parsed.
   const lastAccepted = packBody({ name: 'packed-0', tags: Array.from({ length: 59_000 }, () => ({})) });
-  for (let index = 0; index < 45; index++) api.apply('Pipeline', `packed-${index}`, { steps: [] }, { lastAccepted });
+  for (let index = 0; index < 45; index++)
+    api.apply('Pipeline', `packed-${index}`, { steps: [] }, { status: { lastAccepted } });
   api.apply('Pipeline', 'good', { steps: [{ name: 'look', ...STEP }] });
   const dir = join(scratch.path, 'packed');
   service = await start('sync', 128, { kinds: 'Pipeline', dir });
@@ -68,12 +74,35 @@ test('the controller says of each that it is too large, and judges the others', 
   applyLarge(20, 'made');
   api.apply('Agent', 'good', AGENT);
   service = await start('manager', 256, { 'leader-elect': 'false' });
-  const reasonOf = (name: string) =>
-    (api.get('Agent', name)?.status?.['conditions'] as { type: string; reason: string }[] | undefined)?.find(
-      ({ type }) => type === 'Accepted',
-    )?.reason;
-  await expect.poll(() => reasonOf('good')).toBe('Accepted');
+  await expect.poll(() => accepted('Agent', 'good')?.reason).toBe('Accepted');
   for (const name of ['values-0', 'values-19', 'long-0', 'long-3'])
-    await expect.poll(() => reasonOf(name)).toBe('TooLarge');
+    await expect.poll(() => accepted('Agent', name)?.reason).toBe('TooLarge');
+  expect(residentBytes(service, 'VmHWM')).toBeLessThan(512 * MIB);
+});
+
+const SHOP = { namespace: 'shop' };
+const HOME_PIPELINE = { steps: [{ name: 'look', ...STEP }] };
+
+function applyMany(count: number, chars: number) {
+  for (let index = 0; index < count; index++)
+    api.apply('Pipeline', `large-${index}`, { ...HOME_PIPELINE, description: 'ā'.repeat(chars) }, SHOP);
+  api.apply('Pipeline', 'good', HOME_PIPELINE);
+}
+
+test('the sidecar writes the files of others, however many objects a tenant makes', async () => {
+  applyMany(120, 240_000);
+  const dir = join(scratch.path, 'many');
+  service = await start('sync', 128, { kinds: 'Pipeline', dir });
+  await expect.poll(() => existsSync(join(dir, 'pipelines/good.yaml'))).toBe(true);
+  expect(residentBytes(service, 'VmHWM')).toBeLessThan(256 * MIB);
+});
+
+test('the controller says of the newest of too many objects that they have no room, and judges the others', async () => {
+  applyMany(130, 500_000);
+  service = await start('manager', 256, { 'leader-elect': 'false' });
+  await expect.poll(() => accepted('Pipeline', 'good')?.reason).toBe('Accepted');
+  await expect.poll(() => accepted('Pipeline', 'large-129')?.reason).toBe('TooLarge');
+  expect(accepted('Pipeline', 'large-129')?.message).toContain('has no room');
+  expect(accepted('Pipeline', 'large-0')?.message).not.toContain('has no room');
   expect(residentBytes(service, 'VmHWM')).toBeLessThan(512 * MIB);
 });

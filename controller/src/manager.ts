@@ -12,6 +12,7 @@ import { runForLeadership } from './kube/leadership.ts';
 import { writeEvent, writeStatus } from './kube/write-status.ts';
 import type { CustomObject } from './objects/custom-object.ts';
 import { createWorld, type World } from './objects/world.ts';
+import { roomTimes } from './objects/spec-room.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { createViews } from './observe/views.ts';
 import { createMeasuredPlan } from './plan/measured-plan.ts';
@@ -27,11 +28,20 @@ const now = () => performance.now();
 
 const KINDS: readonly DefinitionKind[] = ['Pipeline', 'LibraryStep', 'Agent'];
 
+/** Node takes half of the memory that the chart gives. */
+const USUAL_HEAP_MIB = 256;
+
 /** Starts the role that writes the status of every object and makes the pods of agents. Throws where it cannot start. */
 export async function startManager(options: ManagerOptions, { log, cluster }: RoleDeps): Promise<Role> {
   const stopping = new AbortController();
   const metrics = createMetrics();
-  const world = createWorld({ kinds: KINDS, namespaces: options.namespaces, now });
+  const world = createWorld({
+    kinds: KINDS,
+    namespaces: options.namespaces,
+    home: cluster.namespace,
+    times: roomTimes(USUAL_HEAP_MIB),
+    now,
+  });
   const resting = createResting(stopping.signal);
   const plan = createMeasuredPlan(
     metrics,

@@ -6,6 +6,7 @@ import { type Applied, openManagedDirectory } from './files/managed-directory.ts
 import { startHealthServer } from './http/health-server.ts';
 import type { Cluster } from './kube/cluster.ts';
 import { createWorld } from './objects/world.ts';
+import { roomTimes } from './objects/spec-room.ts';
 import type { Log } from './observability/log.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { planningFiles } from './plan/file-plan.ts';
@@ -29,12 +30,16 @@ export interface Role {
   close(): Promise<void>;
 }
 
+/** Node takes half of the memory that the chart gives. */
+const USUAL_HEAP_MIB = 128;
+
 /** Starts the sidecar: objects -> files -> one reload of the service a batch. Throws where it cannot start. */
 export async function startSync(options: SyncOptions, { log, cluster, fileStep }: SyncDeps): Promise<Role> {
   const { kinds, namespaces, dir, reloadUrl, reloadTokenFile, serviceConfigs, host, port } = options;
   const stopping = new AbortController();
   const metrics = createMetrics();
-  const world = createWorld({ kinds, namespaces, now: () => performance.now() });
+  const times = roomTimes(USUAL_HEAP_MIB);
+  const world = createWorld({ kinds, namespaces, home: cluster.namespace, times, now: () => performance.now() });
   const resting = createResting(stopping.signal);
   const plan = createMeasuredPlan(
     metrics,

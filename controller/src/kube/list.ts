@@ -29,6 +29,8 @@ interface Listing<Item> {
   labelSelector?: string;
   /** Null for an object that is not of this kind. */
   read(item: unknown): Item | null;
+  /** What is kept of the objects that were read so far. */
+  fit?(items: readonly Item[]): Item[];
 }
 
 const PAGE = 500;
@@ -39,7 +41,7 @@ const MAX_VALUES = 200_000;
 
 /** Every object of a collection, page by page: all of it or a failure, never a part. Of a page only what was read of it is kept. */
 export async function listAll<Item>(listing: Listing<Item>, signal: AbortSignal): Promise<Listed<Item>> {
-  const items: Item[] = [];
+  let items: Item[] = [];
   let ask: Ask = { limit: PAGE };
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const answer = await readPage(listing, ask, signal);
@@ -50,6 +52,7 @@ export async function listAll<Item>(listing: Listing<Item>, signal: AbortSignal)
       const read = listing.read(item);
       if (read !== null) items.push(read);
     }
+    items = listing.fit?.(items) ?? items;
     const { metadata } = page.data;
     const next = metadata.continue || metadata._continue;
     if (!next) return { ok: true, items, resourceVersion: metadata.resourceVersion };

@@ -14,6 +14,8 @@ export interface ReflectedStore<Item> {
   /** True where it changed something. */
   upsert(item: Item): boolean;
   remove(uid: string): boolean;
+  /** What is kept of the objects of a list. */
+  fit?(items: readonly Item[]): Item[];
   /** An empty list waits to be confirmed. */
   doubtful(): boolean;
   /** The API server answered that this role may not list the collection. */
@@ -135,7 +137,7 @@ async function listOnce<Item extends { uid: string }>(
   signal: AbortSignal,
 ): Promise<{ ok: true; resourceVersion: string } | Refusal> {
   const read = (item: unknown) => known(store, item) ?? collection.read(item);
-  const listed = await listAll({ ...collection, read }, signal);
+  const listed = await listAll({ ...collection, read, ...(store.fit && { fit: store.fit }) }, signal);
   if (!listed.ok) {
     if (listed.status === FORBIDDEN) store.forbid?.();
     changed();

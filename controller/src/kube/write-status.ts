@@ -19,15 +19,19 @@ export async function writeStatus(
   status: ObjectStatus,
 ): Promise<StatusWritten> {
   const { kind, namespace, name, uid } = object;
-  const body = [
-    { op: 'test', path: '/metadata/uid', value: uid },
-    { op: 'add', path: '/status', value: status },
-  ];
+  const body = [{ op: 'test', path: '/metadata/uid', value: uid }, ...changesTo(status)];
   const place = { group: GROUP, version: VERSION, plural: PLURALS[kind], namespace, name };
   const answer = await answerOf(
     custom.patchNamespacedCustomObjectStatus({ ...place, body, fieldManager: FIELD_MANAGER }, STATUS_PATCH),
   );
   return answer.ok ? { ok: true, object: withStatus(object, status, answer.body) } : answer;
+}
+
+/** Of a body that was left out here, the one in the cluster stays. */
+function changesTo(status: ObjectStatus): { op: 'add'; path: string; value: unknown }[] {
+  const { lastAccepted, ...rest } = status;
+  if (lastAccepted?.gzip !== '') return [{ op: 'add', path: '/status', value: status }];
+  return Object.entries(rest).map(([key, value]) => ({ op: 'add', path: `/status/${key}`, value }));
 }
 
 export interface EventInput {

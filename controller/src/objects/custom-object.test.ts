@@ -21,6 +21,17 @@ test('after its status was written, an object has that status, and version and a
   expect(next?.spec).toEqual({ steps: [] });
 });
 
+test('of the annotations only the two that are read are kept, where they are short', () => {
+  const annotations = {
+    'signalbox.dev/other': 'x',
+    'signalbox.dev/readiness-gate': 'enforce',
+    'signalbox.dev/golden-set': 'x'.repeat(250_000),
+  };
+  expect(toCustomObject('Pipeline', { metadata: { ...METADATA, annotations } })?.annotations).toEqual({
+    'signalbox.dev/readiness-gate': 'enforce',
+  });
+});
+
 test('an object whose spec changed while its status was written is not known by the answer', () => {
   expect(withStatus(read(), WRITTEN, { metadata: { ...METADATA, resourceVersion: '9', generation: 4 } })).toBeNull();
   expect(withStatus(read(), WRITTEN, {})).toBeNull();

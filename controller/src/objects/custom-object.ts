@@ -1,6 +1,6 @@
 import { Condition, type DefinitionKind, isName } from '@signalbox/crds';
 import { z } from 'zod';
-import { definitionJson, isSoundStatus } from './definition-size.ts';
+import { definitionJson, inMemory, isSoundStatus } from './definition-size.ts';
 import { packedIn } from './packed-body.ts';
 
 export const GROUP = 'signalbox.dev';
@@ -29,6 +29,10 @@ export interface CustomObject {
   readonly spec: Readonly<Record<string, unknown>>;
   /** Its spec is larger than a definition may be: only the name in it was kept. */
   readonly tooLarge: boolean;
+  /** Its spec and what was accepted last were left out because its namespace holds too much. */
+  readonly crowded: boolean;
+  /** What its spec takes in memory; where it is crowded, what all of it took that was left out. */
+  readonly specSize: number;
   readonly status: ObjectStatus;
 }
 
@@ -81,6 +85,8 @@ export function toCustomObject(kind: DefinitionKind, value: unknown): CustomObje
       return JSON.parse(written) as Record<string, unknown>;
     },
     tooLarge: json === null,
+    crowded: false,
+    specSize: inMemory(written),
     status: known.success ? known.data : { conditions: [], replicas: [] },
   };
 }
@@ -97,18 +103,62 @@ export function withStatus(object: CustomObject, status: ObjectStatus, answer: u
   if (data?.metadata.generation !== object.generation) return null;
   const { resourceVersion, annotations } = data.metadata;
   const changed = { resourceVersion, annotations: ours(annotations ?? {}), status };
-  // Copies the getter of the spec, not what it answers.
+  return copyWith(object, changed);
+}
+
+/** Copies the getter of the spec, not what it answers. */
+function copyWith(object: CustomObject, changed: Partial<CustomObject>): CustomObject {
   const all = { ...Object.getOwnPropertyDescriptors(object), ...Object.getOwnPropertyDescriptors(changed) };
   return Object.defineProperties({} as CustomObject, all);
 }
 
-/** Annotations of others may be as large as the object: kubectl keeps a copy of it in one. */
+/** What the object takes in memory that grows with what its author writes. */
+export const sizeOf = ({ specSize, status }: CustomObject): number =>
+  specSize + (status.lastAccepted?.gzip.length ?? 0);
+
+/** Only what names it is left of its spec, and of what was accepted last the hash. */
+export function withoutSpec(object: CustomObject): CustomObject {
+  const { lastAccepted } = object.status;
+  return copyWith(object, {
+    spec: nameIn(object.spec),
+    tooLarge: true,
+    crowded: true,
+    specSize: sizeOf(object),
+    status: { ...object.status, ...(lastAccepted && { lastAccepted: { ...lastAccepted, gzip: '' } }) },
+  });
+}
+
+export const READINESS_GATE = `${GROUP}/readiness-gate`;
+export const GOLDEN_SET = `${GROUP}/golden-set`;
+const MAX_ANNOTATION = 256;
+
+/** Others may be as large as the object: kubectl keeps a copy of it in one. */
 const ours = (annotations: Record<string, string>): Record<string, string> =>
-  Object.fromEntries(Object.entries(annotations).filter(([key]) => key.startsWith(`${GROUP}/`)));
+  Object.fromEntries(
+    [READINESS_GATE, GOLDEN_SET].flatMap((key) => {
+      const value = annotations[key];
+      return value === undefined || value.length > MAX_ANNOTATION ? [] : [[key, value]];
+    }),
+  );
 
 /** `Pipeline team-a/checkout`, as messages name an object. */
 export const describe = ({ kind, namespace, name }: Pick<CustomObject, 'kind' | 'namespace' | 'name'>): string =>
   `${kind} ${namespace}/${name}`;
+
+export function byAge(a: CustomObject, b: CustomObject): number {
+  return (
+    compare(a.createdAt, b.createdAt) ||
+    compare(a.kind, b.kind) ||
+    compare(a.namespace, b.namespace) ||
+    compare(a.name, b.name) ||
+    compare(a.uid, b.uid)
+  );
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
 
 const definitionNames = new WeakMap<object, string>();
 

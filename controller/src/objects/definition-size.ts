@@ -1,4 +1,4 @@
-import { holdsMore, nestsDeeper } from '@signalbox/crds';
+import { holdsMore, nestsDeeper, valuesIn } from '@signalbox/crds';
 
 /** Twice the size and depth, and as many values, as a definition may have: such a body is refused in any form. */
 const TOO_LARGE = 512 * 1024;
@@ -12,6 +12,14 @@ export function definitionJson(value: unknown): string | null {
   const json = JSON.stringify(value);
   return json.length > TOO_LARGE ? null : json;
 }
+
+const OTHER_THAN_LATIN_1 = /[^\0-\xff]/;
+const BYTES_A_VALUE = 60;
+const BYTES_AN_OBJECT = 1024;
+
+/** What a spec takes in memory as a JSON text, in bytes, with a part of what its object and its values do. */
+export const inMemory = (json: string): number =>
+  BYTES_AN_OBJECT + json.length * (OTHER_THAN_LATIN_1.test(json) ? 2 : 1) + BYTES_A_VALUE * valuesIn(json);
 
 export const TOO_LARGE_SPEC = `is larger than a definition may be: ${TOO_LARGE / 1024} KiB with the instructions of an agent, ${TOO_MANY_VALUES} values, ${TOO_DEEP} levels`;
 

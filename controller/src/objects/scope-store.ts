@@ -1,4 +1,5 @@
-import type { CustomObject } from './custom-object.ts';
+import { type CustomObject, sizeOf } from './custom-object.ts';
+import { type Sizes, sizesOf } from './spec-room.ts';
 
 /** So many complete empty lists over this time confirm that everything was deleted. A fault must not delete all files. */
 const EMPTY_LISTS = 3;
@@ -13,7 +14,11 @@ const FORBIDDEN_MS = 60_000;
 export interface ScopeStore {
   /** A complete list. */
   replace(objects: readonly CustomObject[]): void;
-  /** The object that is known in exactly this version. */
+  /** The objects as they may be kept, some without their specs. */
+  fit(objects: readonly CustomObject[]): CustomObject[];
+  /** What the objects of each namespace hold. */
+  sizes(): Sizes;
+  /** The object that is known in exactly this version; none of which a part was left out, for which there may be room now. */
   find(uid: string, resourceVersion: string): CustomObject | undefined;
   /** True where it changed something: an event that is older than the known object does not. */
   upsert(object: CustomObject): boolean;
@@ -31,7 +36,10 @@ export interface ScopeStore {
   doubtful(): boolean;
 }
 
-export function createScopeStore(now: () => number): ScopeStore {
+/** By so much what is kept may grow between two looks at whether there is room. */
+const UNSEEN_GROWTH = 1024 * 1024;
+
+export function createScopeStore(now: () => number, fit: ScopeStore['fit'] = (objects) => [...objects]): ScopeStore {
   let known = new Map<string, CustomObject>();
   let named = new Map<string, CustomObject>();
   let synced = false;
@@ -40,6 +48,15 @@ export function createScopeStore(now: () => number): ScopeStore {
   let empties: number[] = [];
   /** Uids whose deletion was seen since the last list: a late event does not bring one back. */
   let gone = new Set<string>();
+  let grown = 0;
+  let sizes: Sizes | null = null;
+
+  const index = (objects: readonly CustomObject[]) => {
+    known = new Map(objects.map((object) => [object.uid, object]));
+    named = new Map(objects.map((object) => [nameOf(object), object]));
+    grown = 0;
+    sizes = null;
+  };
 
   /** True once an empty list is confirmed. */
   const emptyConfirmed = (): boolean => {
@@ -51,7 +68,7 @@ export function createScopeStore(now: () => number): ScopeStore {
 
   const find: ScopeStore['find'] = (uid, resourceVersion) => {
     const object = known.get(uid);
-    return object?.resourceVersion === resourceVersion ? object : undefined;
+    return object?.resourceVersion === resourceVersion && !object.crowded ? object : undefined;
   };
 
   return {
@@ -63,8 +80,7 @@ export function createScopeStore(now: () => number): ScopeStore {
       gone = new Set();
       trusted = true;
       // An unchanged object keeps its identity, so that caches keyed by it stay valid.
-      known = new Map(objects.map((object) => [object.uid, find(object.uid, object.resourceVersion) ?? object]));
-      named = new Map([...known.values()].map((object) => [nameOf(object), object]));
+      index(fit(objects.map((object) => find(object.uid, object.resourceVersion) ?? object)));
     },
     upsert: (object) => {
       if (gone.has(object.uid)) return false;
@@ -73,15 +89,24 @@ export function createScopeStore(now: () => number): ScopeStore {
       if (before) known.delete(before.uid);
       known.set(object.uid, object);
       named.set(nameOf(object), object);
+      sizes = null;
+      grown += Math.max(0, sizeOf(object) - (before ? sizeOf(before) : 0));
+      if (grown > UNSEEN_GROWTH) index(fit([...known.values()]));
       return true;
     },
     remove: (uid) => {
       gone.add(uid);
       const before = known.get(uid);
       if (before && named.get(nameOf(before)) === before) named.delete(nameOf(before));
+      sizes = null;
       return known.delete(uid);
     },
-    objects: () => [...known.values()],
+    objects: () => {
+      index(fit([...known.values()]));
+      return [...known.values()];
+    },
+    fit,
+    sizes: () => (sizes ??= sizesOf([...known.values()])),
     synced: () => synced,
     forbid: () => void (forbiddenFrom ??= now()),
     isForbidden: () => !synced && forbiddenFrom !== null && now() - forbiddenFrom >= FORBIDDEN_MS,

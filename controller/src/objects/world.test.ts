@@ -3,7 +3,13 @@ import { createWorld } from './world.ts';
 
 function worldAt() {
   const clock = { now: 0 };
-  const world = createWorld({ kinds: ['Pipeline', 'Agent'], namespaces: ['a', 'b'], now: () => clock.now });
+  const world = createWorld({
+    kinds: ['Pipeline', 'Agent'],
+    namespaces: ['a', 'b'],
+    home: null,
+    times: 1,
+    now: () => clock.now,
+  });
   const store = (kind: 'Pipeline' | 'Agent', namespace: string) => world.storeOf({ kind, namespace })!;
   return { clock, world, store };
 }

@@ -1,6 +1,7 @@
 import type { DefinitionKind } from '@signalbox/crds';
 import type { CustomObject } from './custom-object.ts';
 import { createScopeStore, type ScopeStore } from './scope-store.ts';
+import { type RoomOptions, withinRoom } from './spec-room.ts';
 
 export interface ScopeKey {
   kind: DefinitionKind;
@@ -17,18 +18,26 @@ export interface World {
   storeOf(object: Pick<CustomObject, 'kind' | 'namespace'>): ScopeStore | undefined;
 }
 
-export interface WorldOptions {
+export interface WorldOptions extends Pick<RoomOptions, 'home' | 'times'> {
   kinds: readonly DefinitionKind[];
   /** Empty watches all namespaces. */
   namespaces: readonly string[];
   now(): number;
 }
 
-export function createWorld({ kinds, namespaces, now }: WorldOptions): World {
+export function createWorld({ kinds, namespaces, home, times, now }: WorldOptions): World {
   const wanted = namespaces.length === 0 ? [null] : namespaces;
-  const scopes = kinds.flatMap((kind) =>
-    wanted.map((namespace) => ({ kind, namespace, store: createScopeStore(now) })),
-  );
+  const makeScope = (scope: ScopeKey) => {
+    const fit: ScopeStore['fit'] = (objects) => withinRoom(objects, { home, times, elsewhere: elsewhere(scope) });
+    return { ...scope, store: createScopeStore(now, fit) };
+  };
+  const scopes = kinds.flatMap((kind) => wanted.map((namespace) => makeScope({ kind, namespace })));
+  const elsewhere = ({ kind, namespace }: ScopeKey) =>
+    new Map(
+      scopes
+        .filter((one) => one.kind === kind && one.namespace !== namespace)
+        .flatMap(({ store }) => [...store.sizes()]),
+    );
   const storeOf: World['storeOf'] = ({ kind, namespace }) =>
     scopes.find((one) => one.kind === kind && (one.namespace ?? namespace) === namespace)?.store;
   const isKnown = ({ kind, store }: (typeof scopes)[number]): boolean =>

@@ -1,4 +1,4 @@
-import { type CustomObject, definitionName } from '../objects/custom-object.ts';
+import { byAge, type CustomObject, definitionName } from '../objects/custom-object.ts';
 
 /** An object whose definition's name another object has. */
 export interface Lost {
@@ -37,18 +37,3 @@ export function claimNames(objects: readonly CustomObject[], home: string | null
 }
 
 const keyOf = (object: CustomObject): string => claimOf(object.kind, definitionName(object));
-
-function byAge(a: CustomObject, b: CustomObject): number {
-  return (
-    compare(a.createdAt, b.createdAt) ||
-    compare(a.kind, b.kind) ||
-    compare(a.namespace, b.namespace) ||
-    compare(a.name, b.name) ||
-    compare(a.uid, b.uid)
-  );
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
-}

@@ -16,6 +16,7 @@ import {
 } from '@signalbox/crds';
 import { type CustomObject, definitionName, describe } from '../objects/custom-object.ts';
 import { TOO_LARGE_SPEC } from '../objects/definition-size.ts';
+import { CROWDED } from '../objects/spec-room.ts';
 import { claimNames, claimOf, type Claims } from './claim-names.ts';
 import { type Body, definitionOf, type WrittenDefinition } from './definition-text.ts';
 import { conflict, judge, type Judgement } from './judgement.ts';
@@ -108,7 +109,7 @@ const tooLargeProblem = (object: CustomObject): Problem => ({
   name: definitionName(object),
   file: describe(object),
   loc: [],
-  msg: TOO_LARGE_SPEC,
+  msg: object.crowded ? CROWDED : TOO_LARGE_SPEC,
   reason: 'too_large',
 });
 

@@ -1,13 +1,11 @@
-import type { CustomObject } from '../objects/custom-object.ts';
+import { type CustomObject, READINESS_GATE } from '../objects/custom-object.ts';
 import type { Body } from './definition-text.ts';
-
-const ANNOTATION = 'signalbox.dev/readiness-gate';
 
 type Gated = Pick<CustomObject, 'kind' | 'annotations' | 'status'>;
 
 /** Whether evidence must decide when the pipeline leaves stage `testing`. */
 export const isGated = ({ kind, annotations }: Gated): boolean =>
-  kind === 'Pipeline' && annotations[ANNOTATION] === 'enforce';
+  kind === 'Pipeline' && annotations[READINESS_GATE] === 'enforce';
 
 /** Whether a body is kept at stage `testing` until the verdict was ready once. */
 export const isHeld = (object: Gated, body: Body): boolean =>

@@ -1,8 +1,6 @@
-import type { CustomObject } from '../objects/custom-object.ts';
+import { type CustomObject, GOLDEN_SET } from '../objects/custom-object.ts';
 import type { ServiceView } from '../observe/service-view.ts';
 import type { Outcome } from './new-condition.ts';
-
-const ANNOTATION = 'signalbox.dev/golden-set';
 
 /**
  * The condition RegressionFree: what the last scheduled replay of the golden set says that an annotation names. Advisory;
@@ -12,7 +10,7 @@ export function regressionFreeOf(
   { annotations }: Pick<CustomObject, 'annotations'>,
   view: ServiceView,
 ): Outcome | null {
-  const name = annotations[ANNOTATION];
+  const name = annotations[GOLDEN_SET];
   if (name === undefined) return null;
   if (!view.asked)
     return { status: 'Unknown', reason: 'NotObserved', message: 'the controller has no address of the service' };

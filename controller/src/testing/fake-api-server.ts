@@ -19,10 +19,16 @@ interface Stored {
   status?: Record<string, unknown>;
 }
 
+interface Rest {
+  status?: Record<string, unknown>;
+  /** That of the account where none is given. */
+  namespace?: string;
+}
+
 export interface FakeApiServer {
   url: string;
   /** Creates or replaces an object; a changed spec is a new generation. */
-  apply(kind: string, name: string, spec: Record<string, unknown>, status?: Record<string, unknown>): void;
+  apply(kind: string, name: string, spec: Record<string, unknown>, rest?: Rest): void;
   remove(kind: string, name: string): void;
   get(kind: string, name: string): Stored | undefined;
   /** Status writes that were accepted. */
@@ -65,7 +71,7 @@ function textOf(object: Stored): string {
 
 const eventOf = (type: string, object: Stored): string => `{"type":"${type}","object":${textOf(object)}}\n`;
 
-/** As much of an API server as lists, watches and status patches need, in one namespace. */
+/** As much of an API server as lists, watches and status patches need; names are of all namespaces. */
 export async function startFakeApiServer(tls?: { cert: string; key: string }): Promise<FakeApiServer> {
   const objects = new Map<string, Stored>();
   const watches = new Map<ServerResponse, string>();
@@ -137,11 +143,11 @@ export async function startFakeApiServer(tls?: { cert: string; key: string }): P
   const url = `http${tls ? 's' : ''}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
-    apply: (kind, name, spec, status) => {
+    apply: (kind, name, spec, { status, namespace = 'default' } = {}) => {
       const known = objects.get(`${kind} ${name}`);
       const before = known?.metadata ?? {
         name,
-        namespace: 'default',
+        namespace,
         uid: `uid-${++uids}`,
         generation: 0,
         creationTimestamp: new Date().toISOString(),

@@ -20,6 +20,8 @@ export function objectOf({ status, ...given }: ObjectInput = {}): CustomObject {
     annotations: {},
     spec: SPECS[kind],
     tooLarge: false,
+    crowded: false,
+    specSize: 0,
     ...given,
     status: {
       conditions: [],
