@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { whenClosed } from './when-closed.ts';
 
 /** One Server-Sent Events answer. */
 export interface EventStream {
@@ -30,17 +31,16 @@ const HEADERS = {
 export function openEventStream(reply: FastifyReply): EventStream {
   reply.hijack();
   const out = reply.raw;
-  out.writeHead(200, HEADERS);
-  out.flushHeaders();
   let closed = false;
   const comment = setInterval(() => write(': still here\n\n'), COMMENT_EVERY_MS);
   comment.unref();
-  out.once('close', () => {
+  whenClosed(out, () => {
     closed = true;
     clearInterval(comment);
   });
   // A reset by the client needs no handling; `close` follows.
   out.on('error', () => undefined);
+  if (!closed) out.writeHead(200, HEADERS).flushHeaders();
 
   const write = (text: string): boolean => {
     if (closed || out.writableEnded) return true;
@@ -64,10 +64,7 @@ export function openEventStream(reply: FastifyReply): EventStream {
     });
 
   return {
-    onClose: (listener) => {
-      if (closed) listener();
-      else out.once('close', listener);
-    },
+    onClose: (listener) => whenClosed(out, listener),
     send: (id, data) => void write(frameOf(id, data)),
     replay: async (frames) => {
       for (const { id, data } of frames) {

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { MEDIA_TYPES } from '../service/exports/formats.ts';
 import type { ExportKind, ExportQuery, Exports } from '../service/exports/exports.ts';
+import { whenClosed } from './when-closed.ts';
 
 /** Answers an export as a file while it is read. The first page is read before, so that a refusal is still an answer. */
 export async function exportStream(
@@ -12,7 +13,7 @@ export async function exportStream(
 ): Promise<Readable> {
   const pages = exports.rows(kind, query, request.signal);
   // A stream that was never begun to be read does not end its generator.
-  reply.raw.once('close', () => void pages.return(undefined));
+  whenClosed(reply.raw, () => void pages.return(undefined));
   const first = await pages.next();
   const cut = () => reply.raw.destroy();
   reply

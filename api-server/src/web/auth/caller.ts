@@ -2,6 +2,7 @@ import { forAsker } from '@signalbox/crds/process/asker';
 import type { onRequestHookHandler } from 'fastify';
 import type { TokenRole } from '../../config/config.ts';
 import { createHeld, type Held, holdingFor } from '../../service/reading/held.ts';
+import { whenClosed } from '../when-closed.ts';
 import { isMcpCall } from '../mcp/via.ts';
 import type { TokenLimit } from './token-limit.ts';
 
@@ -36,7 +37,7 @@ export const forCaller: onRequestHookHandler = (request, reply, done) => {
   if (isMcpCall()) return done();
   const held = createHeld();
   request.held = held;
-  reply.raw.once('close', held.taken);
+  whenClosed(reply.raw, held.taken);
   return forAsker(request.caller.name, () => holdingFor(held, done));
 };
 
