@@ -17,6 +17,8 @@ test.each([
   '/ui/\\evil',
   '/uix',
   '/ui/a b',
+  '/ui/€',
+  '/ui/é',
   undefined,
   ['/ui/'],
 ])('a return to %s goes to the overview', (path) => {

@@ -76,7 +76,7 @@ export const paths = {
   audit: (query: Query = {}) => withQuery('/ui/audit', query),
 };
 
-/** The address to return to after a form: only a path under `/ui/`, so that it is no open redirect. */
+/** The address to return to after a form: only a path under `/ui/`, so that it is no open redirect, in signs that a header may have. */
 export function safeReturn(path: unknown): string {
-  return typeof path === 'string' && /^\/ui\/(?![/\\])[^\\\s]*$/.test(path) ? path : paths.overview();
+  return typeof path === 'string' && /^\/ui\/(?!\/)[!-[\]-~]*$/.test(path) ? path : paths.overview();
 }
