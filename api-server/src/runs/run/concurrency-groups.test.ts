@@ -9,6 +9,8 @@ import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
 const concurrencyGroup: ConcurrencyGroup = { key: 'p\n', limit: 1, onLimit: 'queue' };
 const open = new AbortController().signal;
 
+const log = { error: () => undefined };
+
 test('places are given in the order of asking', async () => {
   const concurrencyGroups = createConcurrencyGroups();
   const order: string[] = [];
@@ -37,7 +39,7 @@ test('sub-runs, which wait in the slots of their parents, take no place of the q
   const concurrencyGroups = createConcurrencyGroups();
   const enter = (id: string, parent: ActiveRun | null) => {
     const run = { id, parent, controller: new AbortController() } as ActiveRun;
-    return enterConcurrencyGroup({ concurrencyGroups, cancel: () => undefined }, concurrencyGroup, run);
+    return enterConcurrencyGroup({ concurrencyGroups, cancel: async () => undefined, log }, concurrencyGroup, run);
   };
   await enter('a', null);
   const [second, third] = [enter('b', {} as ActiveRun), enter('c', null)];
@@ -48,6 +50,23 @@ test('sub-runs, which wait in the slots of their parents, take no place of the q
   concurrencyGroups.leave(concurrencyGroup, 'b');
   await third;
   expect(concurrencyGroups.waiting()).toBe(0);
+});
+
+test('a run whose older one cannot be cancelled waits for it, and the log says so', async () => {
+  const concurrencyGroups = createConcurrencyGroups();
+  const group = { ...concurrencyGroup, onLimit: 'cancel_running' } as const;
+  expect(concurrencyGroups.tryTake(group, 'a')).toBe(true);
+  const said: object[] = [];
+  const joining = {
+    concurrencyGroups,
+    cancel: () => Promise.reject(new Error('the database is away')),
+    log: { error: (fields: object) => void said.push(fields) },
+  };
+  const run = { id: 'b', parent: null, controller: new AbortController() } as ActiveRun;
+  const entering = enterConcurrencyGroup(joining, group, run);
+  await expect.poll(() => said).toMatchObject([{ run_id: 'a', err: { message: 'the database is away' } }]);
+  concurrencyGroups.leave(group, 'a');
+  await entering;
 });
 
 test('leaving without a place changes nothing', () => {

@@ -129,18 +129,22 @@ const shortKey = (text: string): string =>
 
 export interface Joining {
   concurrencyGroups: ConcurrencyGroups;
-  cancel(runId: string, by: string): unknown;
+  cancel(runId: string, by: string): Promise<unknown>;
+  log: { error(fields: object, message: string): void };
 }
 
 /** Waits for a place, cancelling the oldest run in it where the concurrency group says so; throws the reason when the run stops first. */
 export async function enterConcurrencyGroup(
-  { concurrencyGroups, cancel }: Joining,
+  { concurrencyGroups, cancel, log }: Joining,
   concurrencyGroup: ConcurrencyGroup,
   run: ActiveRun,
 ): Promise<void> {
   const { signal } = run.controller;
   const entering = concurrencyGroups.take(concurrencyGroup, run.id, signal, run.parent !== null);
   const oldest = concurrencyGroup.onLimit === 'cancel_running' ? concurrencyGroups.oldest(concurrencyGroup) : undefined;
-  if (oldest !== undefined && oldest !== run.id) void cancel(oldest, `run ${run.id} of the same key`);
+  if (oldest !== undefined && oldest !== run.id)
+    cancel(oldest, `run ${run.id} of the same key`).catch((error: unknown) =>
+      log.error({ run_id: oldest, err: error }, 'a run could not be cancelled for a newer one of its key'),
+    );
   if (!(await entering)) throw stopReason(signal) ?? new Error('stopped');
 }

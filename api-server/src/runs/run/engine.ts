@@ -131,7 +131,11 @@ export function createEngine(deps: EngineDeps): Engine {
   const executeLater = async (run: ActiveRun, status: string) => {
     try {
       if (run.concurrencyGroup)
-        await enterConcurrencyGroup({ concurrencyGroups: deps.concurrencyGroups, cancel }, run.concurrencyGroup, run);
+        await enterConcurrencyGroup(
+          { ...ending, concurrencyGroups: deps.concurrencyGroups, cancel },
+          run.concurrencyGroup,
+          run,
+        );
       await run.slot.takeAgain(run.controller.signal);
     } catch {
       if (run.concurrencyGroup) deps.concurrencyGroups.leave(run.concurrencyGroup, run.id);

@@ -51,7 +51,7 @@ export interface SubRunDeps extends EndingDeps {
   /** One try to enter a concurrency group that several processes share; throws `Stopped` where another process has the run. */
   enterShared?(run: ActiveRun, concurrencyGroup: ConcurrencyGroup): Promise<boolean>;
   templates: Templates;
-  cancel(runId: string, by: string): unknown;
+  cancel(runId: string, by: string): Promise<unknown>;
   traceRun?: TraceRun;
 }
 

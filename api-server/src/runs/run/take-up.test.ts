@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { createWorld, type World } from '../fixtures/engine.ts';
+import type { ActiveRun } from '../state/active-run.ts';
 import { childId } from '../state/ids.ts';
+import { createTakeUp } from './take-up.ts';
 
 let world: World;
 afterEach(() => world.close());
@@ -40,4 +42,16 @@ test('sub-runs at all levels are cancelled where the run above ends without aski
       status: 'cancelled',
       error: { message: 'its parent run has ended' },
     });
+});
+
+test('a sub-run that cannot be read as one is named in the log, and ends nothing else', async () => {
+  world = await createWorld({ pipelines: [ASKS] });
+  const said: object[] = [];
+  const takeUp = createTakeUp({
+    now: () => 0,
+    subRuns: { forget: () => [{ id: 'broken', read: async () => ({}) }] },
+    log: { error: (fields: object) => void said.push(fields) },
+  } as unknown as Parameters<typeof createTakeUp>[0]);
+  takeUp.endBelow({ id: 'top', controller: new AbortController() } as ActiveRun);
+  await expect.poll(() => said).toMatchObject([{ run_id: 'broken' }]);
 });

@@ -68,9 +68,11 @@ export function createTakeUp(deps: TakeUpDeps): TakeUp {
       const orphans = deps.subRuns.forget(run.id);
       if (stopReason(run.controller.signal)?.why === 'shutdown') return;
       for (const { id, read } of orphans) {
-        untilAnswered(deps, run, read).then(endOrphan, (error: unknown) =>
-          deps.log.error({ run_id: id, err: error }, 'a sub-run whose parent has ended could not be ended'),
-        );
+        untilAnswered(deps, run, read)
+          .then(endOrphan)
+          .catch((error: unknown) =>
+            deps.log.error({ run_id: id, err: error }, 'a sub-run whose parent has ended could not be ended'),
+          );
       }
     },
   };
