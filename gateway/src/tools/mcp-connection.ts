@@ -5,6 +5,7 @@ import { longestOf, openCallSignal } from './call-limits.ts';
 import { listTools } from './list-tools.ts';
 import { CallResult, resultText } from './result-text.ts';
 import { ServerBusy, type ToolCallOptions, type ToolConnection, type ToolOutcome } from './tool.ts';
+import { withoutLeaks } from './without-leaks.ts';
 
 interface McpTransport {
   transport: Transport;
@@ -16,6 +17,7 @@ interface McpTransport {
 }
 
 const HANDSHAKE_TIMEOUT_MS = 30_000;
+const MAX_ERROR_CHARS = 500;
 
 /** Opens an MCP session over a transport. The transport is closed when that fails. */
 export async function connectMcp(
@@ -23,7 +25,7 @@ export async function connectMcp(
   signal: AbortSignal,
 ): Promise<ToolConnection> {
   const client = new Client({ name: 'signalbox-gateway', version: '1' });
-  const messageOf = (error: unknown) => (error instanceof Error ? conceal(error.message) : 'failed').slice(0, 500);
+  const messageOf = (error: unknown) => cut(error instanceof Error ? conceal(error.message) : 'failed');
   const closed = new Promise<string>((resolve) => {
     client.onclose = () => resolve(conceal(reason()));
   });
@@ -31,7 +33,7 @@ export async function connectMcp(
     // Broken lines and late answers arrive here; the transport decides about ending the session.
   };
   try {
-    await client.connect(transport, { signal, timeout: HANDSHAKE_TIMEOUT_MS });
+    await client.connect(withoutLeaks(transport), { signal, timeout: HANDSHAKE_TIMEOUT_MS });
   } catch (error) {
     await transport.close();
     throw new Error(reason() === 'closed' ? messageOf(error) : conceal(reason()), { cause: error });
@@ -68,6 +70,9 @@ export async function connectMcp(
     close: () => transport.close(),
   };
 }
+
+/** In memory of its own: a slice would keep all megabytes of the message. */
+const cut = (message: string): string => Buffer.from(message.slice(0, MAX_ERROR_CHARS)).toString();
 
 async function callTool(
   client: Client,
