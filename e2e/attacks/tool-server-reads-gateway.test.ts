@@ -281,14 +281,11 @@ test.each([MAIN, join(ROOT, 'gateway/start.mjs')])(
   },
 );
 
-test('an environment that fits no pipe stays, and the gateway says so', async () => {
-  const config = configure({});
-  const gateway = await startProcess(
-    'gateway',
-    { command: process.execPath, args: [MAIN, '--config', config] },
-    { env: { ...SECRETS, HOME: join(dirname(config), 'home'), LARGE: 'x'.repeat(100_000) } },
-  );
-  open.push(gateway);
-  expect(await warningsOf(gateway)).toEqual([expect.stringContaining('does not fit into a pipe')]);
-  expect((await bootyOf(gateway)).secrets).toEqual([]);
+/** As where no file without a name can be made. */
+const NO_FILES = 'mount -t tmpfs -o ro none /dev/shm && TMPDIR=/proc exec "$@"';
+const WITHOUT_FILES = ['unshare', '--user', '--map-root-user', '--mount', '/bin/sh', '-c', NO_FILES, 'sh'];
+
+test('an environment that cannot be hidden stays, and the gateway says so', async () => {
+  const gateway = await start(configure({}), { before: WITHOUT_FILES });
+  expect(await warningsOf(gateway)).toContainEqual(expect.stringContaining('no directory takes a file without a name'));
 });
