@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { depthOf, holdsMore, nestsDeeper } from './json-depth.ts';
+import { createValueCounter, depthOf, holdsMore, nestsDeeper, valuesIn } from './json-depth.ts';
 
 test.each([
   [null, 1],
@@ -20,4 +20,14 @@ test('a value of any depth is looked at without recursion', () => {
   const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
   expect([holdsMore(deep, 100_000), holdsMore(deep, 99_999)]).toEqual([false, true]);
   expect([nestsDeeper(deep, 100_000), nestsDeeper(deep, 99_999)]).toEqual([false, true]);
+});
+
+test('values are counted in pieces as in the whole, wherever it is cut', () => {
+  const text = JSON.stringify({ a: [1, '[,{', '\\', '"'], 'b,"': { c: '\\",' } });
+  const whole = valuesIn(text);
+  expect(whole).toBe(7);
+  for (let at = 0; at <= text.length; at++) {
+    const count = createValueCounter();
+    expect(count(text.slice(0, at)) + count('') + count(text.slice(at))).toBe(whole);
+  }
 });

@@ -8,12 +8,15 @@ export const MAX_VALUES = 50_000;
 /** Of one answer. A stream says a few tokens in two or three. */
 const MAX_LINES = 500_000;
 
+/** Of one event of a stream. The last one may repeat the whole answer. */
+const MAX_EVENT_BYTES = 4 * 1024 * 1024;
+
 /**
  * Fails an answer that holds more values than any model says at once: where they do not fit what an SDK expects, it describes each of
  * them, which takes the event loop minutes and gigabytes for what is sent in a second. So do lines that are nothing.
  */
 export function boundValues(): TransformStream<Uint8Array, Uint8Array> {
-  const excessIn = createCounter();
+  const excessIn = createCounter({ maxEventBytes: MAX_EVENT_BYTES });
   const pieces = createPieces();
   return new TransformStream({
     async transform(chunk, controller) {
@@ -30,8 +33,11 @@ export function boundValues(): TransformStream<Uint8Array, Uint8Array> {
  * Counts the values of a JSON text outside its strings, chunk by chunk, by the signs before each. A blank line ends an event of a
  * stream, and what follows is counted on its own: where it may be none, after a line that begins with `data`, which no JSON text has.
  */
-export function createCounter({ isStream = false, maxLines = MAX_LINES } = {}): (chunk: Uint8Array) => string | null {
+export function createCounter({ isStream = false, maxLines = MAX_LINES, maxEventBytes = Infinity } = {}): (
+  chunk: Uint8Array,
+) => string | null {
   let values = 0;
+  let eventBytes = 0;
   let lines = 0;
   let inString = false;
   let isEscaped = false;
@@ -40,7 +46,7 @@ export function createCounter({ isStream = false, maxLines = MAX_LINES } = {}): 
   let before = 0;
   const endLine = () => {
     lines += 1;
-    if (lineIsEmpty && (hasData || isStream)) [values, hasData] = [0, false];
+    if (lineIsEmpty && (hasData || isStream)) [values, eventBytes, hasData] = [0, 0, false];
     // No string goes on in the next line.
     [inString, isEscaped, lineIsEmpty] = [false, false, true];
   };
@@ -66,6 +72,8 @@ export function createCounter({ isStream = false, maxLines = MAX_LINES } = {}): 
       read(byte);
       if (values > MAX_VALUES) return `${MAX_VALUES} values in one message`;
     }
+    eventBytes += chunk.length;
+    if (hasData && eventBytes > maxEventBytes) return `${maxEventBytes} bytes in one event`;
     return lines > maxLines ? `${maxLines} lines` : null;
   };
 }

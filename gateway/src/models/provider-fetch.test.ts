@@ -96,6 +96,18 @@ test.each([
   else await expect(text).rejects.toThrow('the provider sent more than 50000 values in one message');
 });
 
+test.each([
+  ['an answer', JSON.stringify('x'.repeat(5_000_000)), true],
+  ['many events', `data: ${'x'.repeat(100_000)}\n\n`.repeat(60), true],
+  ['an event', `data: {}\n\ndata: ${'x'.repeat(5_000_000)}\n\n`, false],
+  ['an event of many lines', `${`data: ${'x'.repeat(100_000)}\n`.repeat(60)}\n`, false],
+])('%s of five megabytes is read: %#', async (_, body, isRead) => {
+  const { url } = await serve((_request, response) => response.end(body));
+  const text = (await createProviderFetch()(url, post)).text();
+  if (isRead) expect(await text).toBe(body);
+  else await expect(text).rejects.toThrow('the provider sent more than 4194304 bytes in one event');
+});
+
 test.each(['\n', '\r', 'x\n', 'x\r\n'])('lines without end are cut off: %j', async (line) => {
   const { url } = await serve((_, response) => response.end(line.repeat(500_001)));
   const text = (await createProviderFetch()(url, post)).text();

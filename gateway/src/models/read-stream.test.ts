@@ -12,6 +12,25 @@ test('a stream that begins tool calls without end is given up', async () => {
   expect(begun).toBeLessThan(2100);
 });
 
+test.each([
+  ['that nest', '['.repeat(1000), 50],
+  ['with many values', '[",",1],'.repeat(500), 34],
+  ['with a long text', `"${'[,'.repeat(32_000)}"`, 66],
+])('arguments of a call %s are given up before an SDK has read all of them', async (_, delta, atMost) => {
+  let pieces = 0;
+  const stream = new ReadableStream<LanguageModelV4StreamPart>({
+    pull: (controller) => {
+      pieces += 1;
+      controller.enqueue({ type: 'tool-input-delta', id: '1', delta });
+      if (pieces > 1000) controller.close();
+    },
+  });
+  const reading = readStream(stream, { modelId: 'm-1', modelField: undefined, onText: () => {} });
+  await expect(reading).rejects.toThrow('the answer of the model is too large');
+  expect(pieces).toBeGreaterThan(atMost - 2);
+  expect(pieces).toBeLessThan(atMost + 5);
+});
+
 /** What is told of a stream with these pieces of a text, each with the millisecond in which it came. */
 async function toldOf(deltas: string[]) {
   const told: { text: string; turn: number }[] = [];

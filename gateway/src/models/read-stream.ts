@@ -1,5 +1,7 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { createValueCounter } from '@signalbox/crds';
 import { MAX_REPLY_CHARS, TOO_LARGE } from './bound-reply.ts';
+import { MAX_VALUES } from './bound-values.ts';
 import { BrokenAnswer, reportedError } from './failure.ts';
 import type { ModelContent, ModelReply } from './model.ts';
 import { tellInPieces } from './tell-in-pieces.ts';
@@ -34,7 +36,10 @@ class StreamCollector {
   readonly reply: ModelReply;
   private readonly modelField: string | undefined;
   private readonly open = new Map<string, OpenBlock>();
+  /** Count the values in the arguments of each call. */
+  private readonly counters = new Map<string, (text: string) => number>();
   private chars = 0;
+  private values = 0;
   private blocks = 0;
 
   constructor({ modelId, modelField }: StreamTarget) {
@@ -53,6 +58,8 @@ class StreamCollector {
         return this.grow(`text:${part.id}`, part.delta);
       case 'reasoning-delta':
         return this.grow(`reasoning:${part.id}`, part.delta);
+      case 'tool-input-delta':
+        return this.growInput(part.id, part.delta);
       case 'text-end':
         return this.end(`text:${part.id}`, part.providerMetadata);
       case 'reasoning-end':
@@ -78,9 +85,22 @@ class StreamCollector {
     this.reply.content.push(block);
   }
 
-  private grow(key: string, delta: string): void {
+  /** An SDK keeps an object of each value of arguments that are not complete. */
+  private growInput(id: string, delta: string): void {
+    this.count(delta);
+    const valuesIn = this.counters.get(id) ?? createValueCounter();
+    this.counters.set(id, valuesIn);
+    this.values += valuesIn(delta);
+    if (this.values > MAX_VALUES) throw new BrokenAnswer(TOO_LARGE, false);
+  }
+
+  private count(delta: string): void {
     this.chars += delta.length;
     if (this.chars > MAX_REPLY_CHARS) throw new BrokenAnswer(TOO_LARGE, false);
+  }
+
+  private grow(key: string, delta: string): void {
+    this.count(delta);
     const block = this.open.get(key);
     if (block) block.text += delta;
   }

@@ -1,4 +1,5 @@
 import { createGoogle } from '@ai-sdk/google';
+import { boundPaths } from '../bound-paths.ts';
 import { chatModelOf } from '../language-model.ts';
 import type { ModelProvider } from '../model.ts';
 import type { ProviderSettings } from './settings.ts';
@@ -10,7 +11,7 @@ export function openGoogle(settings: ProviderSettings): ModelProvider {
     baseURL: settings.baseUrl ?? 'https://generativelanguage.googleapis.com/v1beta',
     apiKey: settings.apiKey,
     headers: settings.headers,
-    fetch: settings.fetch,
+    fetch: boundPaths(settings.fetch),
   });
   return { model: (id) => chatModelOf(provider.languageModel(id), { jsonMode: false, modelField: 'modelVersion' }) };
 }

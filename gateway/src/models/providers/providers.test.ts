@@ -280,6 +280,34 @@ test.each(['openai', 'azure'] as const)(
   },
 );
 
+const LONG_PATH = JSON.stringify(['$', ...Array.from({ length: 20_000 }, () => 'a')].join('.'));
+test.each([
+  ['a short path', '"$.list"', 'data: ', '\r\n\r\n', 'ok'],
+  ['a long path', LONG_PATH, 'data: ', '\r\n\r\n', 'paths of more than 10000 characters'],
+  [
+    'a long path on a line of its own',
+    `\rdata:${LONG_PATH}\ndata:`,
+    '\u00EF\u00BB\u00BFdata:',
+    '\r\r',
+    'paths of more than',
+  ],
+])("Google's parts of calls with %s", async (_, path, prefix, end, said) => {
+  const functionCall = { name: 'host__load', willContinue: true, partialArgs: [{ jsonPath: 'PATH', numberValue: 1 }] };
+  const event = JSON.stringify({ candidates: [{ content: { role: 'model', parts: [{ functionCall }] } }] });
+  const last = JSON.stringify({ candidates: [{ content: { parts: [{ functionCall: {} }] }, finishReason: 'STOP' }] });
+  const raw = `${prefix}${event.replace('"PATH"', path)}${end}data: ${last}\n\n`;
+  const server = await startFakeModelServer([{ raw, headers: { 'content-type': 'text/event-stream' } }]);
+  closing.push(server.close);
+  const options = { type: 'google', base_url: server.url, api_key: 'k', headers: {}, default: true } as const;
+  const model = await createModels(providerEntries({ it: options })).open({ provider: 'it', model: 'm' });
+  const asked = model?.generate(CALL, { signal: AbortSignal.timeout(50_000), onText: () => {} });
+  const outcome = await asked?.then(
+    ({ content }) => `ok ${JSON.stringify(content)}`,
+    (error: unknown) => `${String(error)} ${String((error as Error).cause)}`,
+  );
+  expect(outcome).toContain(said);
+});
+
 test('other servers of Chat Completions are told nothing of it', async () => {
   const server = await startFakeModelServer([DIALECTS['openai chat']!.text('x')]);
   closing.push(server.close);
