@@ -1,32 +1,39 @@
+import { mediaTypeEssence } from '@modelcontextprotocol/sdk/shared/mediaType.js';
 import { createPieces } from '@signalbox/crds/process/rest';
 import { createCounter } from '../models/bound-values.ts';
 import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
+export const EVENT_STREAM = 'text/event-stream';
 const LF = 10;
 const CR = 13;
 /** Lines of one event stream. Comments and empty lines count too: they take time to read. */
 const STREAM_LIMITS = { ...FLOOD_LIMITS, maxMessages: 200_000 };
 
 /**
- * A fetch whose answer fails after `maxBytes`: of the whole body, or of one event in an event stream. `onFlood` is called for a
+ * A fetch whose answer fails after `maxBytes`: of the whole body, or of one event in an event stream, which has the plain content type then. `onFlood` is called for a
  * stream that exceeds this or another limit.
  */
 export function boundedFetch(inner: Fetch, maxBytes: number, onFlood: (reason: string) => void): Fetch {
   return async (url, init) => {
     const response = await inner(url, init);
     if (!response.body) return response;
-    const isEventStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-    const limit = isEventStream ? eventLimit(maxBytes, onFlood) : byteLimit(maxBytes);
-    const bounded = new Response(response.body.pipeThrough(limit), {
-      status: response.status,
-      statusText: response.statusText,
-      headers: response.headers,
-    });
-    Object.defineProperty(bounded, 'url', { value: response.url });
+    const { status, statusText, url: from } = response;
+    const headers = new Headers(response.headers);
+    const isStream = isReadAsStream(response, init);
+    if (isStream) headers.set('content-type', EVENT_STREAM);
+    const limit = isStream ? eventLimit(maxBytes, onFlood) : byteLimit(maxBytes);
+    const bounded = new Response(response.body.pipeThrough(limit), { status, statusText, headers });
+    Object.defineProperty(bounded, 'url', { value: from });
     return bounded;
   };
+}
+
+/** As the SDK sees it: what answers a GET for events is a stream, whatever it says; all that failed, and what answers about tokens, is read as a whole. */
+function isReadAsStream(response: Response, { method, headers }: RequestInit = {}): boolean {
+  if (!response.ok || !new Headers(headers).get('accept')?.includes(EVENT_STREAM)) return false;
+  return method === 'GET' || mediaTypeEssence(response.headers.get('content-type')) === EVENT_STREAM;
 }
 
 function byteLimit(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {

@@ -65,6 +65,11 @@ const WAYS: Record<string, (asked: Asked, response: ServerResponse, request: Inc
   'a refusal that repeats what it was sent': (_, response, request) =>
     response.writeHead(401, JSON_TYPE).end(JSON.stringify([request.headers, request.url])),
   'messages without end': (_, response) => endlessly(response.writeHead(200, EVENTS), `data: ${NOTE}\n\n`.repeat(100)),
+  'comments without end, otherwise spelt': (_, response) =>
+    endlessly(response.writeHead(200, { 'content-type': 'Text/Event-Stream' }), ': x\n\n'.repeat(10_000)),
+  'messages that are none': (_, response) =>
+    endlessly(response.writeHead(200, EVENTS), `data: {"jsonrpc":"2.0","id":1,"a":1}\n\ndata: {\n\n`, 1),
+  'a failure without end': (_, response) => endlessly(response.writeHead(500, EVENTS), `: ${'y'.repeat(100_000)}\n\n`),
   'comments without end': (_, response) => endlessly(response.writeHead(200, EVENTS), ': x\n\n'.repeat(10_000)),
   'empty lines without end': (_, response) => endlessly(response.writeHead(200, EVENTS), '\n'.repeat(10_000)),
   'lines without end that end otherwise': (_, response) =>
@@ -208,6 +213,8 @@ test('a list of a million tools is none', async () => {
 
 test.each([
   ['messages without end', 'flooded its output'],
+  ['comments without end, otherwise spelt', 'flooded its output'],
+  ['messages that are none', 'sent many messages that cannot be read'],
   ['comments without end', 'flooded its output'],
   ['empty lines without end', 'flooded its output'],
   ['lines without end that end otherwise', 'flooded its output'],
@@ -228,6 +235,23 @@ test('so they do on the stream that the server has for itself', async () => {
   listening = (response) => endlessly(response.writeHead(200, EVENTS), `data: ${NOTE}\n\n`.repeat(100));
   connection = await connect((server.address() as AddressInfo).port);
   expect(await connection.closed).toBe('flooded its output');
+});
+
+test.each(['application/json', 'TEXT/event-stream', ''])(
+  'also where it says that it is of the type "%s"',
+  async (type) => {
+    listening = (response) => endlessly(response.writeHead(200, { 'content-type': type }), ': x\n\n'.repeat(10_000));
+    connection = await connect((server.address() as AddressInfo).port);
+    expect(await connection.closed).toBe('flooded its output');
+  },
+);
+
+test('a failure that is sent as a stream is cut off as any other', async () => {
+  const { kind, text: words } = await call('a failure without end');
+  expect(kind).toBe('unavailable');
+  expect(words).toMatch(/null$/);
+  await until(() => held.size === 0);
+  expect(await call('answer')).toEqual({ kind: 'ok', text: 'fine' });
 });
 
 test.each(['nothing but signs of life', 'an answer letter by letter'])(

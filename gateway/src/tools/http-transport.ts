@@ -59,7 +59,11 @@ export class HttpTransport implements Transport {
       ...(credentials && { authProvider: credentials }),
     });
     this.inner.onmessage = (message) => this.receive(message);
-    this.inner.onerror = (error) => this.onerror?.(error);
+    this.inner.onerror = (error) => {
+      const problem = isOfMessage(error) ? this.incoming.problemWithUnreadable() : null;
+      if (problem === null) this.onerror?.(error);
+      else this.end(problem);
+    };
   }
 
   start(): Promise<void> {
@@ -124,3 +128,7 @@ export class HttpTransport implements Transport {
     this.onclose?.();
   }
 }
+
+/** Whether a message is no JSON, is none of the protocol, or nests too deeply to be described. */
+const isOfMessage = (error: Error): boolean =>
+  error instanceof SyntaxError || error instanceof RangeError || error.name === 'ZodError';

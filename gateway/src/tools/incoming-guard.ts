@@ -3,6 +3,8 @@ import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
 
 /** A request of the server costs an answer, so fewer of them are a flood. */
 const REQUEST_WEIGHT = 10;
+/** The SDK describes all that is wrong with a message, which takes far longer than to read it. */
+const UNREADABLE_WEIGHT = 500;
 /** The id of a request is sent back with its answer. */
 const MAX_ID_CHARS = 200;
 
@@ -42,6 +44,11 @@ export class IncomingGuard {
     if (message !== null && isRequest(message) && String(message.id).length > MAX_ID_CHARS)
       return `sent a request whose id has more than ${MAX_ID_CHARS} characters`;
     return answered === null || this.wasAsked(answered) ? null : 'answered a request that was never made';
+  }
+
+  /** The same after a message that the SDK could not read. */
+  problemWithUnreadable(): string | null {
+    return this.withinLimits(0, UNREADABLE_WEIGHT) ? null : 'sent many messages that cannot be read';
   }
 
   /** Request ids count up from 0, so a late answer differs from an invented one. */

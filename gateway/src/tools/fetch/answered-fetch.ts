@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { EVENT_STREAM } from '../bounded-fetch.ts';
 import { createEventIdReader } from './event-ids.ts';
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -166,7 +167,7 @@ const lostAnswer = (id: RequestId, why: string): LostAnswer => ({
 });
 
 function isEventStream({ headers, body }: Response): boolean {
-  return body !== null && (headers.get('content-type')?.startsWith('text/event-stream') ?? false);
+  return body !== null && headers.get('content-type') === EVENT_STREAM;
 }
 
 const eventIdOf = ({ headers }: RequestInit) => new Headers(headers).get('last-event-id');
