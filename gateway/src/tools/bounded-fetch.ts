@@ -1,6 +1,7 @@
 import { mediaTypeEssence } from '@modelcontextprotocol/sdk/shared/mediaType.js';
 import { createPieces } from '@signalbox/crds/process/rest';
 import { createCounter } from '../models/bound-values.ts';
+import { createEventIdReader, MAX_ID_BYTES } from './fetch/event-ids.ts';
 import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -53,8 +54,13 @@ function eventLimit(maxBytes: number, onFlood: (reason: string) => void): Transf
   const withinLimits = createFloodGuard(STREAM_LIMITS, () => performance.now());
   const pieces = createPieces();
   const excessIn = createCounter({ isStream: true, maxLines: Infinity });
+  // The SDK keeps the last one for as long as the server asks it to wait, also when the session is over.
+  let hasLongId = false;
+  const readId = createEventIdReader(() => (hasLongId = true));
   let seen = 0;
   const problemWith = (chunk: Uint8Array): string | null => {
+    readId(chunk);
+    if (hasLongId) return `sent an event whose id has more than ${MAX_ID_BYTES} bytes`;
     const eventEnd = lastBlankLine(chunk);
     seen = eventEnd < 0 ? seen + chunk.length : chunk.length - eventEnd;
     if (Math.max(seen, chunk.length) > maxBytes) return `sent an event of more than ${maxBytes} bytes`;

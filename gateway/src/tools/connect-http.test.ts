@@ -59,6 +59,8 @@ const WAYS: Record<string, (asked: Asked, response: ServerResponse, request: Inc
       .end(
         `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { data: NOTHINGS } })}\n\n`,
       ),
+  'an id that is too long': (_, response) =>
+    response.writeHead(200, EVENTS).end(`id: ${'y'.repeat(2000)}\nretry: 2000000000\ndata:\n\n`),
   'an event that is too large': (_, response) =>
     response.writeHead(200, EVENTS).end(`data: ${'y'.repeat(11 * 1024 * 1024)}\n\n`),
   'an answer of nobody': (_, response) => response.writeHead(200, JSON_TYPE).end(answerTo(4711, said('not yours'))),
@@ -221,6 +223,7 @@ test.each([
   ['requests without end', 'flooded its output'],
   ['values without end', 'sent more than 50000 values in one message'],
   ['an event that is too large', 'sent an event of more than 10485760 bytes'],
+  ['an id that is too long', 'sent an event whose id has more than 1024 bytes'],
   ['an answer of nobody', 'answered a request that was never made'],
   ['a request with a long id', 'sent a request whose id has more than 200 characters'],
   ['requests whose answers are not taken', 'left more than 16 answers to its requests'],

@@ -126,6 +126,10 @@ export class HttpTransport implements Transport {
     void this.inner.close();
     this.remote.close();
     this.onclose?.();
+    // The SDK may wait for weeks to reopen a stream, as the server asked it to; the client with all it knows must not wait with it.
+    delete this.onmessage;
+    delete this.onerror;
+    delete this.onclose;
   }
 }
 
