@@ -8,6 +8,7 @@ import {
   resolveSet,
 } from '@signalbox/crds';
 import fc from 'fast-check';
+import { patternSize } from '../../crds/src/language/pattern-size.ts';
 import { sources } from '../../api-server/src/triggers/sources/index.ts';
 import { edited, expression, jsonSchema, json, pattern, template } from './grammars.ts';
 import { repeats } from './repeats.ts';
@@ -56,6 +57,8 @@ export const TARGETS: readonly Target[] = [
     const compiled = compileRegex(source);
     const once = compiled.ok && compiled.test(text);
     if (compiled.ok && compiled.test(text) !== once) throw new Error('two answers about one text');
+    if (compiled.ok && compiled.size > 2 * patternSize(source) + 5)
+      throw new Error('a pattern larger than its text tells');
     compileMatch({ summary: { regex: source } }).matches({ summary: text });
   }),
   target('yaml', edited(WHOLE), (text) => {

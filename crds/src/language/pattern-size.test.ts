@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
 import { cpuTimeOf } from './cpu-time.fixture.ts';
@@ -19,6 +20,100 @@ test.each([
   expect(patternSize(source)).toBeLessThan(size * 3);
 });
 
+const LONG = '(?:yyyyyyyyyyyyyyyyyyyy)';
+
+test.each([
+  `${LONG}\\Q\\E{50}`,
+  `${LONG}(?i){50}`,
+  `${LONG}(?){50}`,
+  `${LONG}(?s-m){50}`,
+  `${LONG}+(?i){50}`,
+  `${LONG}??(?i)\\Q\\E{50}`,
+  '(?:yyyyyyyyyyyyyyyyyyyy[](]){50}',
+  '(?:yyyyyyyyyyyyyyyyyyyy[^](]){50}',
+  '(?:yyyyyyyyyyyyyyyyyyyy[]-a(]){50}',
+  '(?:yyyyyyyyyyyyyyyyyyyy[[:alpha:](]){50}',
+  '(?:yyyyyyyyyyyyyyyyyyyy[\\pL-[:^digit:](]){50}',
+  '(?:[A-[:alpha:](]yyyyyyyyyyyyyyyyyyyy)){50}',
+])('the repetition of %s does not hide', (source) => {
+  expect(patternSize(source)).toBeGreaterThan(RE2JS.compile(source).programSize() * 0.9);
+});
+
+const GROUPS = [
+  '(?:',
+  '(',
+  '(?P<n>',
+  '(?i:',
+  ')',
+  ')',
+  ')',
+  '|',
+  '(?i)',
+  '(?s-m)',
+  '(?)',
+  '(?:)',
+  '()',
+  '\\Q',
+  '\\E',
+  '\\Q\\E',
+  '\\Q(',
+];
+const TIMES = ['{30}', '{0,30}', '{,30}', '{30,}', '{ 30}', '{', '}', '{1', '*', '?', '+'];
+const ATOMS = [
+  'y'.repeat(20),
+  '\\pL',
+  '\\p{L}',
+  '\\p',
+  '\\(',
+  '\\)',
+  '\\',
+  '\\b',
+  '^',
+  '$',
+  '\\x{30}',
+  '\\x',
+  '\\0',
+  '-',
+  ']',
+  '(',
+];
+const CLASSES = [
+  '[](]',
+  '[^)]',
+  '[^](]',
+  '[[:alpha:](]',
+  '[A-[:alpha:]',
+  '[\\pL-[:alpha:](]',
+  '[]-a(]',
+  '[--[(]',
+  '[',
+  '[^',
+  '[:alpha:]',
+];
+const piece = fc.constantFrom(...GROUPS, ...TIMES, ...ATOMS, ...CLASSES);
+
+test('no pattern has a program of more than twice its size', () => {
+  const free = fc.array(piece, { minLength: 2, maxLength: 7 }).map((pieces) => pieces.join(''));
+  const inside = fc.array(piece, { maxLength: 3 }).map((pieces) => `(?:yyyyyyyyyyyyyyyyyyyy${pieces.join('')}){30}`);
+  const behind = fc.array(piece, { maxLength: 3 }).map((pieces) => `${LONG}${pieces.join('')}{30}`);
+  fc.assert(
+    fc.property(fc.oneof(free, inside, behind), (source) => {
+      const size = patternSize(source);
+      const compiled = size > 5000 ? null : compiledOrNull(source);
+      return compiled === null || compiled.programSize() <= 2 * size + 5;
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+function compiledOrNull(source: string): RE2JS | null {
+  try {
+    return RE2JS.compile(source);
+  } catch {
+    return null;
+  }
+}
+
 const FOLDED = 125_000 / 64;
 
 test.each<[string, number]>([
@@ -33,6 +128,7 @@ test.each<[string, number]>([
   ['[B-\u{1e942}]', 0],
   ['[\\pL\\P{Greek}]\\pN', 60],
   ['\\pL{500}', 520],
+  ['(?i)[^\\PL\\PN]', 160],
   ['\\Q[\\Ea{1000}]', 1000],
 ])('%j takes as long as about %d instructions, besides its text', (source, size) => {
   expect(patternSize(source)).toBeGreaterThanOrEqual(Math.floor(size));

@@ -1,7 +1,14 @@
 const QUOTED = /\\Q[^]*?(?:\\E|$)/uy;
 const PROPERTY = /\\[pP]\{[^}]*\}/uy;
-const CLASS = /\[(?:\\[^]|[^\]\\])*\]/uy;
-const REPETITION = /\{(\d+)(?:,(\d*))?\}/uy;
+const SETS = String.raw`\[:\^?[a-z]{1,9}:\]|\\[pP](?:\{[^}]{0,64}\}|.)|\\[dDsSwW]`;
+const ENDS = String.raw`(?:\\[^]|[^\]\\])`;
+/** A first `]` is one of its characters, as is the `[` after a `-`. Its parts are read in one way only. */
+const CLASS = new RegExp(
+  String.raw`\[\^?(?:\](?:-${ENDS})?)?(?=(?<parts>(?:${SETS}|${ENDS}(?:-${ENDS})?)*))\k<parts>\]`,
+  'uy',
+);
+const FLAGS = /\(\?[imsU-]*\)/uy;
+const REPETITION = /\{(?<least>\d+)(?:,(?<most>\d*))?\}/uy;
 const ESCAPE = /\\(?:[pP].|[^])/uy;
 const ANY = /[^]/uy;
 
@@ -26,6 +33,7 @@ function* partsOf(source: string): Generator<RegExpExecArray> {
 /** What may begin at a place that is more than a character. */
 function special(source: string, at: number): RegExp {
   if (source[at] === '[') return CLASS;
+  if (source[at] === '(') return FLAGS;
   if (source[at] === '{') return REPETITION;
   if (source.startsWith('\\Q', at)) return QUOTED;
   return /^\\[pP]\{/.test(source.slice(at, at + 3)) ? PROPERTY : ESCAPE;
@@ -37,11 +45,16 @@ function special(source: string, at: number): RegExp {
  */
 export const patternSize = (source: string): number => instructionsIn(source) + classesIn(source);
 
+/** What is larger is far too large; its own repetitions stay numbers. */
+const HUGE = 1e9;
+
 function instructionsIn(source: string): number {
   const open: number[] = [];
   let size = 0;
   let last = 0;
-  for (const [token, least, most] of partsOf(source)) {
+  for (const part of partsOf(source).filter(isSomething)) {
+    const [token] = part;
+    const times = timesOf(part);
     if (token === '(') {
       open.push(size);
       size = 0;
@@ -49,21 +62,29 @@ function instructionsIn(source: string): number {
     } else if (token === ')') {
       last = size + 2;
       size = (open.pop() ?? 0) + last;
-    } else if (least !== undefined) {
-      const times = Math.max(1, Number(least), Number(most ?? 0));
+    } else if (times !== null) {
       size += last * (times - 1);
-      last *= times;
+      last = Math.min(HUGE, last * times);
     } else {
-      last = 1;
+      last = '*+?'.includes(token) ? last + 1 : 1;
       size += token.startsWith('\\Q') ? token.length : 1;
     }
   }
   return open.reduce((sum, outer) => sum + outer, size);
 }
 
+/** A repetition behind an empty quote or behind flags repeats what stands before them. */
+const isSomething = ([token]: RegExpExecArray): boolean => token !== '\\Q\\E' && !/^\(.*\)$/.test(token);
+
+function timesOf({ groups: { least, most } = {} }: RegExpExecArray): number | null {
+  return least === undefined ? null : Math.min(HUGE, Math.max(1, Number(least), Number(most ?? 0)));
+}
+
 /** A class of Unicode is a table of hundreds of ranges. */
 const UNICODE_CLASS = /\\[pP]/g;
 const UNICODE_SIZE = 20;
+/** Without regard to case it is one of all characters that fold into it. */
+const FOLDED_UNICODE_SIZE = 80;
 
 const FOLDS = /\(\?[imsU-]*i/;
 /** Without regard to case each character of a range is looked up, so many in the time of an instruction. */
@@ -75,12 +96,12 @@ const ESCAPED = String.raw`\\x\{[0-9a-fA-F]+\}|\\x[0-9a-fA-F]{2}|\\[0-7]{1,3}`;
 const RANGE = new RegExp(String.raw`(?<=((?<=(?<!\\)(?:\\\\)*)(?:${ESCAPED})|[^]))-(?=(${ESCAPED}|\\?[^]))`, 'gu');
 
 function classesIn(source: string): number {
-  const tables = UNICODE_SIZE * (source.match(UNICODE_CLASS)?.length ?? 0);
-  if (!FOLDS.test(source)) return tables;
+  const tables = source.match(UNICODE_CLASS)?.length ?? 0;
+  if (!FOLDS.test(source)) return UNICODE_SIZE * tables;
   const folded = Iterator.from(source.matchAll(RANGE)).reduce((sum, [, low = '', high = '']) => {
     return sum + Math.max(0, Math.min(codeOf(high), LAST_FOLDED) - codeOf(low));
   }, 0);
-  return tables + Math.ceil(folded / FOLDED_SIZE);
+  return FOLDED_UNICODE_SIZE * tables + Math.ceil(folded / FOLDED_SIZE);
 }
 
 function codeOf(end: string): number {

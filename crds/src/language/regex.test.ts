@@ -23,6 +23,9 @@ test.each([
   '(((((a{1000}){1000}){1000}){1000}){1000}){1000}',
   `(?i)[${'B-\u{1e942}'.repeat(240)}]`,
   `\\Q[\\E${'a{1000}'.repeat(100)}]`,
+  `(?:${'y'.repeat(900)})\\Q\\E{1000}`,
+  `(?:${'y'.repeat(900)})(?i){1000}`,
+  `(?:${'y'.repeat(900)}[](]){1000}`,
 ])('%.30s is refused', (source) => {
   const compile = () => expect(compileRegex(source)).toMatchObject({ ok: false, msg: expect.any(String) as string });
   expect(cpuTimeOf(compile)).toBeLessThan(300);

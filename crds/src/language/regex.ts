@@ -7,8 +7,15 @@ export type CompiledRegex = { ok: true; size: number; test: (text: string) => bo
 const MAX_SOURCE = 1000;
 /** Instructions with the repetitions written out. */
 const MAX_SIZE = 10_000;
+/** A compiled pattern may be so many times larger than its text tells. What is larger yet was told wrongly, and is not kept. */
+const MAX_ERROR = 4;
 /** Characters of one text that an expression, a rule or a schema matches with a pattern. */
 export const MAX_PATTERN_TEXT = 16 * 1024;
+
+const TOO_LARGE = {
+  ok: false,
+  msg: `regular expression is too large: it has more than ${MAX_SIZE} instructions, repetitions written out`,
+} as const;
 
 /**
  * An RE2 pattern: linear in the text whatever the pattern, unlike JavaScript's own. `test` searches anywhere.
@@ -17,14 +24,13 @@ export const MAX_PATTERN_TEXT = 16 * 1024;
 export function compileRegex(source: string): CompiledRegex {
   if (source.length > MAX_SOURCE)
     return { ok: false, msg: `regular expression is longer than ${MAX_SOURCE} characters` };
-  if (patternSize(source) > MAX_SIZE)
-    return {
-      ok: false,
-      msg: `regular expression is too large: it has more than ${MAX_SIZE} instructions, repetitions written out`,
-    };
+  const told = patternSize(source);
+  if (told > MAX_SIZE) return TOO_LARGE;
   try {
     const pattern = RE2JS.compile(source);
-    return { ok: true, size: pattern.programSize(), test: (text) => pattern.matcher(text).find() };
+    const size = pattern.programSize();
+    if (size > MAX_ERROR * told + MAX_ERROR) return TOO_LARGE;
+    return { ok: true, size, test: (text) => pattern.matcher(text).find() };
   } catch (error) {
     return { ok: false, msg: `invalid regular expression: ${error instanceof Error ? error.message : 'not RE2'}` };
   }
