@@ -90,7 +90,7 @@ export function evaluateNode(node: ASTNode, root: Readonly<Record<string, unknow
   return plain(run(node, { root, spend }), { spend });
 }
 
-/** Steps for each value of a result and for each character. */
+/** Steps for each value of a result and for each character, also of a name. */
 const VALUE_STEPS = 1 / 4;
 const CHAR_STEPS = 1 / 256;
 
@@ -102,7 +102,12 @@ function plain(value: unknown, budget: Budget): unknown {
   if (value instanceof Duration) return `${value.ms / 1000}s`;
   if (Array.isArray(value)) return value.map((item) => plain(item, budget));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item, budget)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => {
+      budget.spend(key.length * CHAR_STEPS);
+      return [key, plain(item, budget)];
+    }),
+  );
 }
 
 function run(node: ASTNode, scope: Scope): unknown {
@@ -119,7 +124,7 @@ function run(node: ASTNode, scope: Scope): unknown {
     case 'list':
       return node.args.map((item) => run(item, scope));
     case 'map':
-      return Object.fromEntries(node.args.map(([key, value]) => [keyText(run(key, scope)), run(value, scope)]));
+      return Object.fromEntries(node.args.map(([key, value]) => [nameOf(run(key, scope), scope), run(value, scope)]));
     case 'call':
       return node.args[0] === 'has'
         ? has(node.args[1][0], scope)
@@ -216,6 +221,13 @@ function access(holder: unknown, key: unknown, scope: Scope): unknown {
   const value = holder === scope.root['steps'] ? stepValue(holder, name) : ownValue(holder, name);
   if (value === undefined) throw new Stop('missing', `${name} is not there`);
   return value;
+}
+
+/** A name of a map that is made: all of it is read. */
+function nameOf(key: unknown, budget: Budget): string {
+  const name = keyText(key);
+  budget.spend(name.length * CHAR_STEPS);
+  return name;
 }
 
 function keyText(key: unknown): string {

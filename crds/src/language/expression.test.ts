@@ -165,6 +165,16 @@ test('a pattern of many instructions counts with each character of its text', ()
   expect(compiled.expression.evaluate(values)).toEqual({ ok: true, value: false });
 });
 
+test.each([
+  ['[1, 2, 3, 4].map(i, m)', { m: { ['k'.repeat(500_000)]: 1 } }],
+  ['[1, 2, 3, 4].map(i, {k: i}).size()', { k: 'k'.repeat(500_000) }],
+])('each character of a name counts where %s copies or makes it', (source, values) => {
+  const compiled = compileExpression(source);
+  if (!compiled.ok) throw new Error(compiled.msg);
+  expect(compiled.expression.evaluate(values, 5000)).toMatchObject({ reason: 'limit' });
+  expect(compiled.expression.evaluate(values, 50_000)).toMatchObject({ ok: true });
+});
+
 test('evaluation never throws and never changes its context', () => {
   const sources = [
     'a.b',

@@ -18,7 +18,7 @@ export const INLINE = {
   patternSize: 1000,
 } as const;
 
-/** Characters and values of the context of one task in the pool: they are copied. */
+/** Characters, those of names among them, and values of the context of one task in the pool: they are copied. */
 const MAX_COPIED_CHARS = 16 * 1024 * 1024;
 const MAX_COPIED_VALUES = 200_000;
 
@@ -50,7 +50,7 @@ function weigh(value: unknown, levels: number): Weight {
 }
 
 function sum(value: object, levels: number, growing?: unknown): Weight {
-  const all = { count: 1, chars: 0, longest: 0 };
+  const all = { count: 1, ...namesOf(value) };
   for (const part of partsOf(value, MAX_COPIED_VALUES)) {
     const isGrowing = part === growing && typeof part === 'object' && part !== null;
     const { count, chars, longest } = isGrowing ? sum(part, levels - 1) : weigh(part, levels);
@@ -71,15 +71,30 @@ function walk(whole: unknown): Weight {
     if (typeof value === 'string') {
       chars += value.length;
       longest = Math.max(longest, value.length);
-    } else for (const part of partsOf(value, MAX_COPIED_VALUES - open.length)) open.push(part);
+    } else if (typeof value === 'object' && value !== null) {
+      const names = namesOf(value);
+      chars += names.chars;
+      longest = Math.max(longest, names.longest);
+      for (const part of partsOf(value, MAX_COPIED_VALUES - open.length)) open.push(part);
+    }
     if (chars > MAX_COPIED_CHARS || open.length > MAX_COPIED_VALUES) break;
   }
   return { count: open.length, chars, longest };
 }
 
+/** Characters of the names of a map. */
+function namesOf(value: object): Pick<Weight, 'chars' | 'longest'> {
+  const all = { chars: 0, longest: 0 };
+  if (Array.isArray(value)) return all;
+  for (const { length } of Object.keys(value)) {
+    all.chars += length;
+    all.longest = Math.max(all.longest, length);
+  }
+  return all;
+}
+
 /** The parts of a list or map, one more than `most` where there are more. */
-function partsOf(value: unknown, most: number): unknown[] {
-  if (typeof value !== 'object' || value === null) return [];
+function partsOf(value: object, most: number): unknown[] {
   return (Array.isArray(value) ? (value as unknown[]) : Object.values(value)).slice(0, most + 1);
 }
 
