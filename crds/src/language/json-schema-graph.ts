@@ -14,6 +14,8 @@ export interface Vertex {
 export interface Graph {
   root: Vertex;
   vertices: Vertex[];
+  /** What each reference names, as it is written, but the root. */
+  referenced: Map<string, SchemaObject>;
 }
 
 type SchemaObject = Record<string, unknown>;
@@ -42,6 +44,7 @@ class Refused extends Error {}
 /** The subschemas of a schema and the ways between them. Only references within the schema, by JSON pointer, are followed. */
 export function graphOf(schema: object): ({ ok: true } & Graph) | { ok: false; msg: string } {
   const known = new Map<object, Vertex>();
+  const referenced = new Map<string, SchemaObject>();
   const waiting: [SchemaObject, Vertex][] = [];
   const vertexOf = (value: SchemaObject): Vertex => {
     const found = known.get(value);
@@ -51,10 +54,16 @@ export function graphOf(schema: object): ({ ok: true } & Graph) | { ok: false; m
     waiting.push([value, fresh]);
     return fresh;
   };
+  const followed = (ref: unknown): Vertex[] => {
+    const target = named(schema, ref);
+    if (!isObject(target)) return [];
+    if (target !== schema) referenced.set(String(ref), target);
+    return [vertexOf(target)];
+  };
   try {
     const root = vertexOf(schema as SchemaObject);
-    for (let next = waiting.pop(); next; next = waiting.pop()) connect(schema, next, vertexOf);
-    return { ok: true, root, vertices: [...known.values()] };
+    for (let next = waiting.pop(); next; next = waiting.pop()) connect(next, vertexOf, followed);
+    return { ok: true, root, vertices: [...known.values()], referenced };
   } catch (error) {
     if (error instanceof Refused) return { ok: false, msg: error.message };
     throw error;
@@ -62,14 +71,14 @@ export function graphOf(schema: object): ({ ok: true } & Graph) | { ok: false; m
 }
 
 function connect(
-  root: object,
   [schema, vertex]: [SchemaObject, Vertex],
   vertexOf: (value: SchemaObject) => Vertex,
+  followed: (ref: unknown) => Vertex[],
 ): void {
   for (const [keyword, value] of Object.entries(schema)) {
     vertex.weight += HEAVY_WEIGHT * heavyParts(keyword, value);
     const select = KEYWORDS.get(keyword);
-    if (keyword === '$ref') vertex.inPlace.push(...[named(root, value)].filter(isObject).map(vertexOf));
+    if (keyword === '$ref') vertex.inPlace.push(...followed(value));
     else if (keyword === '$dynamicRef' || keyword === '$recursiveRef') throw new Refused(`${keyword} is not available`);
     else if (select === undefined) vertex.weight += DEFINITIONS.has(keyword) ? 0 : valuesIn(value);
     else if (select === null) vertex.inPlace.push(...subschemas(keyword, value).map(([, inner]) => vertexOf(inner)));
@@ -92,8 +101,8 @@ function subschemas(keyword: string, value: unknown): [string, SchemaObject][] {
   return entries.filter((entry): entry is [string, SchemaObject] => isObject(entry[1]));
 }
 
-/** ajv decodes a reference, and ends it before a second `#` and a separator of lines. */
-const READ_OTHERWISE = /[#%\u2028\u2029]/;
+/** ajv decodes a reference, and ends it before a second `#` and a separator of lines. A `~` alone would be a second way to write `~0`. */
+const READ_OTHERWISE = /[#%\u2028\u2029]|~(?![01])/;
 
 function named(root: unknown, ref: unknown): unknown {
   if (typeof ref !== 'string') return undefined;

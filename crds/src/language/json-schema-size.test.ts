@@ -20,6 +20,18 @@ const T = ref('T');
 const keyed = (count: number, entry: (at: number) => [string, unknown]) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => entry(at)));
 
+/** Of about 300 instructions, in a cycle with the root. */
+const PATTERN = { properties: { root: { $ref: '#' }, a: { pattern: '[a-z]{300}' } } };
+/** A reference to each of the levels around a schema. */
+const levels = (depth: number, last: Schema): Schema => ({
+  properties: keyed(depth, (at) => [`p${at}`, ref(`T${'/items'.repeat(at)}`)]),
+  $defs: { T: Array.from({ length: 50 }).reduce<Schema>((items) => ({ items }), last) },
+});
+const named = (count: number, T: Schema): Schema => ({
+  properties: keyed(count, (at) => [`p${at}`, ref(`n${at}`)]),
+  $defs: { T, ...keyed(count, (at) => [`n${at}`, ref('T')]) },
+});
+
 test.each<[string, Schema, RegExp]>([
   ['alternatives of alternatives', chain(twice), /multiply/],
   ['all of all', chain((next) => ({ allOf: [next, next] })), /multiply/],
@@ -63,6 +75,14 @@ test.each<[string, Schema, RegExp]>([
   ]),
   ['an end without a name', { ...ref('a/#'), $defs: { a: { '#': {} } } }, /only references/],
   ['nothing', ref('none'), /can't resolve/],
+  ['a reference that is no JSON pointer', { ...ref('a~'), $defs: { 'a~': {} } }, /only references/],
+  [
+    'what is read at each of its levels',
+    levels(50, { enum: Array.from({ length: 70 }, (_, at) => at) }),
+    /name more than 4000 values/,
+  ],
+  ['a pattern at each of its levels', levels(20, PATTERN), /name patterns of more than 5000/],
+  ['a pattern under many names', named(20, PATTERN), /name patterns of more than 5000/],
   ['another base', { ...ref('a'), $defs: { a: { $id: 'urn:a', $ref: '#/$defs/b' } } }, /\$id/],
   [
     'a circle of bases under keys that are no keywords',
@@ -105,6 +125,11 @@ test.each<[string, Schema]>([
   ['values', { allOf: Array.from({ length: 950 }, () => ({ not: {} })) }],
   ['keys', { properties: keyed(990, (at) => [`k${at}`, { type: 'string' }]) }],
   ['recursive anchors', { $ref: '#/w', w: recursiveAnchored(50) }],
+  [
+    'definitions',
+    { properties: keyed(190, (at) => [`k${at}`, ref(at)]), $defs: keyed(190, (at) => [`${at}`, { maximum: at }]) },
+  ],
+  ['values under names', named(90, { enum: Array.from({ length: 36 }, (_, at) => at), items: { $ref: '#' } })],
   ['lists', { allOf: Array.from({ length: 600 }, (_, at) => ({ contains: { const: at } })) }],
 ])('as many %s as a schema may have compile in a tenth of a second', (_, schema) => {
   compileJsonSchema(schema);

@@ -1,9 +1,10 @@
-import { type Graph, graphOf, type Selector, type Vertex } from './json-schema-graph.ts';
+import { type Graph, graphOf, type Selector, valuesIn, type Vertex } from './json-schema-graph.ts';
 import { patternSize } from './pattern-size.ts';
 
 /**
  * Bounds of one JSON Schema; what is within all of them compiles in a tenth of a second. `expanded` counts its values with every
- * `$ref` replaced by what it names, `patterns` the instructions of all its patterns.
+ * `$ref` replaced by what it names, `patterns` the instructions of all its patterns. `referenced` counts the values of what is named,
+ * once for each pointer to it or into it; the patterns there are within `patterns` too.
  */
 export const SCHEMA_LIMITS = {
   bytes: 64 * 1024,
@@ -11,6 +12,7 @@ export const SCHEMA_LIMITS = {
   refs: 200,
   depth: 64,
   expanded: 10_000,
+  referenced: 4000,
   patterns: 5000,
 } as const;
 
@@ -30,8 +32,8 @@ export function measureSchema(schema: unknown): MeasuredSchema {
   const expanded = expandedSize(graph, groups);
   if (expanded > SCHEMA_LIMITS.expanded)
     return { ok: false, msg: `its references multiply to more than ${SCHEMA_LIMITS.expanded} values` };
-  const loop = loopProblem(graph, groups);
-  return loop === null ? { ok: true, expanded } : { ok: false, msg: loop };
+  const msg = loopProblem(graph, groups) ?? referencedProblem(graph);
+  return msg === null ? { ok: true, expanded } : { ok: false, msg };
 }
 
 /** They change what a reference means, wherever they stand: ajv finds them under unknown keywords and in data too. */
@@ -53,10 +55,29 @@ function sizeProblem(schema: unknown): string | null {
   if (objects.slice(1).some(hasName)) return `may have ${NAMES.join(', ')} at its root only`;
   if (objects.filter(isReference).length > SCHEMA_LIMITS.refs)
     return `has more than ${SCHEMA_LIMITS.refs} references ($ref)`;
-  if (objects.flatMap(patternsIn).reduce((sum, pattern) => sum + patternSize(pattern), 0) > SCHEMA_LIMITS.patterns)
+  if (sizeOfAll(objects.flatMap(patternsIn)) > SCHEMA_LIMITS.patterns)
     return `its patterns have more than ${SCHEMA_LIMITS.patterns} instructions, repetitions written out`;
   const bytes = Buffer.byteLength(JSON.stringify(schema));
   return bytes > SCHEMA_LIMITS.bytes ? `is larger than ${SCHEMA_LIMITS.bytes / 1024} KiB` : null;
+}
+
+const sizeOfAll = (patterns: readonly string[]): number =>
+  patterns.reduce((sum, pattern) => sum + patternSize(pattern), 0);
+
+/** Each pointer is compiled with all that stands in what it names, and so is the one that stands there in its turn. */
+function referencedProblem({ referenced }: Graph): string | null {
+  let values = 0;
+  let patterns = 0;
+  for (const first of referenced.values())
+    for (let at: typeof first | undefined = first; at; at = referenced.get(String(at['$ref']))) {
+      values += valuesIn(at);
+      if (values > SCHEMA_LIMITS.referenced)
+        return `its references name more than ${SCHEMA_LIMITS.referenced} values, counted for each of them`;
+      patterns += sizeOfAll(patternsOfSchema(at));
+      if (patterns > SCHEMA_LIMITS.patterns)
+        return `its references name patterns of more than ${SCHEMA_LIMITS.patterns} instructions, counted for each of them`;
+    }
+  return null;
 }
 
 /** All patterns of a schema, and of what may be none. */

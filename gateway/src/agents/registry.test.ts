@@ -56,6 +56,14 @@ test('other work comes between two agents, and large schemas are judged elsewher
   expect(seen.judged).toEqual(['a', 'b', 'c', 'b']);
 });
 
+test('a small schema that may take long to compile is judged elsewhere too', async () => {
+  writeAgent('a', { output_schema: { items: { $ref: '#/$defs/t' }, $defs: { t: { type: 'string' } } } });
+  writeAgent('b', { output_schema: { type: 'string', pattern: '[a-z]{300}' } });
+  const { registry, seen } = registryOf();
+  await registry.load();
+  expect(seen.judged).toEqual(['a', 'b']);
+});
+
 test('a schema that is refused there keeps its agent out', async () => {
   writeAgent('a', { output_schema: LARGE });
   const { registry } = registryOf({ judge: async () => ({ ok: false, msg: 'is not liked there' }) });

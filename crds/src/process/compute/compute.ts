@@ -129,5 +129,5 @@ function isInlineValue(value: unknown, patterns: number): boolean {
 }
 
 export type { Owner } from './fair-queue.ts';
-export { INLINE, sizeOfValues } from './inline.ts';
+export { INLINE, inlinePatternsOf, sizeOfValues } from './inline.ts';
 export type { SchemaVerdict } from '../../language/json-schema.ts';
