@@ -201,6 +201,11 @@ test('only what is large starts a thread', async () => {
   expect(compute.matches('^Check(out)?', 'Checkout', 'triage')).toBe(true);
   expect(await compute.validate(UNIQUE, {}, NOBODY)).toMatchObject({ reason: 'compute_limit' });
   expect(await compute.matches(HEAVY_PATTERN, 'Checkout', 'triage')).toBe(null);
+  const tailed = { items: { type: 'string', pattern: '.{195}$' } };
+  expect(await compute.validate(tailed, ['x'.repeat(2000)], NOBODY)).toEqual({ ok: true });
+  expect(await compute.validate(tailed, ['x'.repeat(3000)], NOBODY)).toMatchObject({ reason: 'compute_limit' });
+  const short = { items: { type: 'string', pattern: '^x+$' } };
+  expect(await compute.validate(short, Array(6).fill('x'.repeat(10_000)), NOBODY)).toEqual({ ok: true });
 });
 
 test('a pattern that takes long to compile, and a long text, are matched in a thread', async () => {

@@ -32,12 +32,10 @@ export interface Compute {
 interface KnownSchema {
   text: string;
   bytes: number;
-  /** Null where it is not compiled here. */
+  /** Null where it is not compiled here. `patterns` counts their instructions. */
   inline: { compiled: CompiledJsonSchema; patterns: number } | null;
 }
 
-/** Characters that all patterns of a schema together read inline. */
-const INLINE_PATTERN_BYTES = 64 * 1024;
 /** Verdicts about schemas that are kept. */
 const MAX_VERDICTS = 200;
 
@@ -125,7 +123,7 @@ const check = (compiled: CompiledJsonSchema, value: unknown): SchemaResult =>
 
 function isInlineValue(value: unknown, patterns: number): boolean {
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
-  return bytes <= INLINE.answerBytes && bytes * patterns <= INLINE_PATTERN_BYTES;
+  return bytes <= INLINE.answerBytes && bytes * patterns <= INLINE.patternWork;
 }
 
 export type { Owner } from './fair-queue.ts';

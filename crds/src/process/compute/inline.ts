@@ -12,7 +12,7 @@ export const INLINE = {
   values: 5000,
   expressionSteps: 5000,
   templateVisits: 20_000,
-  /** Characters of the text times instructions of the pattern. */
+  /** Characters of the text, or bytes of the answer, times instructions of the patterns. */
   patternWork: 500_000,
   /** Instructions of a pattern, estimated before it is compiled. */
   patternSize: 1000,
@@ -110,14 +110,17 @@ const HEAVY_KEYWORDS = new Set([
 ]);
 const ALTERNATIVES = new Set(['anyOf', 'oneOf', 'allOf', 'not', 'if', 'contains']);
 
-/** How many patterns a schema has that is compiled inline; null where compiling it, or checking with it, may take long. */
+/**
+ * About how many instructions the patterns of a schema have that is compiled inline; null where compiling it, or checking with it,
+ * may take long.
+ */
 export function inlinePatternsOf(schema: object, bytes: number): number | null {
-  const found = { patterns: 0 };
-  return bytes <= INLINE.schemaBytes && isPlain(schema, 0, found) ? found.patterns : null;
+  const found = { instructions: 0 };
+  return bytes <= INLINE.schemaBytes && isPlain(schema, 0, found) ? found.instructions : null;
 }
 
 interface Found {
-  patterns: number;
+  instructions: number;
 }
 
 function isPlain(schema: unknown, alternatives: number, found: Found): boolean {
@@ -129,8 +132,10 @@ function isPlain(schema: unknown, alternatives: number, found: Found): boolean {
 function isPlainKeyword(key: string, part: unknown, { alternatives, found }: { alternatives: number; found: Found }) {
   if (HEAVY_KEYWORDS.has(key)) return false;
   if (key === 'pattern') {
-    found.patterns += 1;
-    return typeof part === 'string' && part.length <= 100 && patternSize(part) <= 200;
+    if (typeof part !== 'string' || part.length > 100) return false;
+    const size = patternSize(part);
+    found.instructions += size;
+    return size <= 200;
   }
   if (key === 'properties' && typeof part === 'object' && part !== null)
     return isPlain(Object.values(part), alternatives, found);
