@@ -27,7 +27,7 @@ export function checkSize(text: string): SizeProblem | null {
 
 interface Count {
   nodes: number;
-  /** Everything but white space, comments and the text of scalars. */
+  /** Everything but spaces, comments and the text of scalars; the end of a line is one too, as it costs what a mark does. */
   marks: number;
   depth: number;
   line: number;
@@ -48,7 +48,11 @@ const EXCESSES: readonly Excess[] = [
     reason: 'too_large',
     isReached: ({ nodes }) => nodes > MAX_YAML_NODES,
   },
-  { msg: `has more than ${MAX_MARKS} marks`, reason: 'too_large', isReached: ({ marks }) => marks > MAX_MARKS },
+  {
+    msg: `has more than ${MAX_MARKS} marks and lines`,
+    reason: 'too_large',
+    isReached: ({ marks }) => marks > MAX_MARKS,
+  },
   {
     msg: `is nested deeper than ${MAX_YAML_DEPTH} levels`,
     reason: 'too_large',
@@ -69,7 +73,7 @@ function countLexeme(lexeme: string, count: Count): void {
     return;
   }
   count.inScalar = lexeme === SCALAR;
-  if (!' \t\r\n#'.includes(first)) count.marks++;
+  if (!' \t#'.includes(first)) count.marks++;
   if (`${SCALAR}*"'[{-?`.includes(first)) count.nodes++;
   countLevels(lexeme, count);
   if (first !== '\n' && first !== '\r') return;
