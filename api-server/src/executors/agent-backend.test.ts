@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AgentCall } from '../runs/state/executor.ts';
 import { Stopped, TakenOver } from '../runs/state/stopped.ts';
-import { agentBackend } from './agent-backend.ts';
+import { agentBackend, MAX_ASKERS } from './agent-backend.ts';
 import { MAX_MODELS } from './bounded-models.ts';
 import type { Call } from './rpc-client.ts';
 
@@ -87,4 +87,36 @@ test.each([
   const call = { agent: 'a', prompt: 'look', idempotencyKey: 'k', signal, onEvent: () => undefined };
   const reply = await backend.run(call as unknown as AgentCall);
   expect((reply.ok ? reply : reply.spent)?.traceCut).toBe(trace_cut);
+});
+
+test('a question with a long name is denied, and so is that of one run too many', async () => {
+  const names = { run_id: 'g', call_id: 'c', agent: 'a', server: 's', tool: 't' };
+  const said: unknown[] = [];
+  const backend = agentBackend('external', {
+    call: async ({ onRequest }) => {
+      const ask = (changed: object) =>
+        onRequest?.('tool.request_approval', {
+          ...names,
+          ...changed,
+          input: {},
+          metadata: { run_id: 'r', step_name: 'fix' },
+        });
+      for (const name of Object.keys(names)) said.push(await ask({ [name]: 'x'.repeat(301) }));
+      for (let at = 0; at <= MAX_ASKERS; at++) said.push(await ask({ run_id: `g${at}` }));
+      said.push(await ask({ run_id: 'g0' }));
+      return { ok: false, type: 'over', message: 'over', retryable: false };
+    },
+    close: () => undefined,
+  });
+  const onApproval = () => Promise.resolve({ approved: true, inputSha256: '', decidedBy: 'ada', comment: null });
+  const about = { agent: 'a', runId: 'r', stepName: 'fix', idempotencyKey: 'k', onEvent: () => undefined, onApproval };
+  await backend.run({ ...about, signal: new AbortController().signal } as unknown as AgentCall);
+  const asked = Array(MAX_ASKERS).fill(true);
+  expect(said.map((one) => (one as { approved: boolean }).approved)).toEqual([
+    ...Array(5).fill(false),
+    ...asked,
+    false,
+    true,
+  ]);
+  expect(said[3]).toEqual({ approved: false, comment: 'the server of the question is longer than 64 characters' });
 });

@@ -77,19 +77,34 @@ const listed = ({ name, model, version, warnings = [] }: AgentSummary) => ({
 
 /** Questions of one call that wait for people at the same time. */
 export const MAX_QUESTIONS = 64;
-const TOO_MANY = { approved: false, comment: `${MAX_QUESTIONS} questions of this call wait for people already` };
+/** Runs of the backend that ask for one call: each closes what those before it asked, which make room for as many. */
+export const MAX_ASKERS = 32;
+/** Characters of the names in a question, which are in the log of its run and in its messages: at least what the gateway allows. */
+const MOST_CHARS = { run_id: 300, call_id: 300, agent: 300, server: 64, tool: 256 } as const;
+
+const denied = (comment: string) => Promise.resolve({ approved: false, comment });
 
 /** As `approve`; a backend that asks without end gets no more questions stored, sent and shown. */
 function boundedApprovals(call: AgentCall): (params: unknown) => Promise<unknown> | null {
+  const { onApproval } = call;
+  const askers = new Set<string>();
   let open = 0;
   return (params) => {
-    if (open >= MAX_QUESTIONS) return isAbout(call, params) ? Promise.resolve(TOO_MANY) : null;
-    const asked = approve(call, params);
-    if (asked === null) return null;
+    if (!onApproval || !isAbout(call, params)) return null;
+    if (open >= MAX_QUESTIONS) return denied(`${MAX_QUESTIONS} questions of this call wait for people already`);
+    const { data: asked } = ToolApprovalParams.safeParse(params);
+    if (!asked) return null;
+    const long = NAMES.find((name) => asked[name].length > MOST_CHARS[name]);
+    if (long) return denied(`the ${long} of the question is longer than ${MOST_CHARS[long]} characters`);
+    if (!askers.has(asked.run_id) && askers.size >= MAX_ASKERS)
+      return denied(`${MAX_ASKERS} runs have asked for this call already`);
+    askers.add(asked.run_id);
     open += 1;
-    return asked.finally(() => void (open -= 1));
+    return approve(onApproval, asked).finally(() => void (open -= 1));
   };
 }
+
+const NAMES = Object.keys(MOST_CHARS) as (keyof typeof MOST_CHARS)[];
 
 type Fields = Record<string, unknown>;
 const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
@@ -100,20 +115,12 @@ const isAbout = ({ runId, stepName }: AgentCall, params: unknown): boolean => {
   return run === runId && step === stepName;
 };
 
-/** Asks people on behalf of this call; null where the request is about another one. */
-function approve(call: AgentCall, params: unknown): Promise<unknown> | null {
-  const { onApproval } = call;
-  if (!onApproval || !isAbout(call, params)) return null;
-  const parsed = ToolApprovalParams.safeParse(params);
-  if (!parsed.success) return null;
-  const { run_id: backendRunId, call_id: callId, agent, server, tool, input, reason } = parsed.data;
-  const asked = onApproval({ backendRunId, callId, agent, server, tool, input, reason: reason ?? null });
-  return asked.then(({ approved, inputSha256, decidedBy, comment }) => ({
-    approved,
-    input_sha256: inputSha256,
-    decided_by: decidedBy,
-    comment,
-  }));
+/** Asks people on behalf of a call. */
+async function approve(onApproval: NonNullable<AgentCall['onApproval']>, asked: ToolApprovalParams): Promise<unknown> {
+  const { run_id: backendRunId, call_id: callId, agent, server, tool, input, reason } = asked;
+  const decision = await onApproval({ backendRunId, callId, agent, server, tool, input, reason: reason ?? null });
+  const { approved, inputSha256, decidedBy, comment } = decision;
+  return { approved, input_sha256: inputSha256, decided_by: decidedBy, comment };
 }
 
 const runParams = (call: AgentCall): Record<string, unknown> => ({
