@@ -92,3 +92,22 @@ test('where all logs together take much, each has little room, and still every e
   journal.add('info', 'run_completed', 'completed');
   expect(hub.chars()).toBeGreaterThan(before);
 });
+
+test('an event with fields that are too long has its small ones, and far fewer where the log is full', async () => {
+  const { hub, journal } = openRun();
+  const said = { step_name: 'ask', server: 'x'.repeat(200_000) };
+  journal.add('info', 'tool_call', '', said);
+  expect(await hub.history('r1', 0)).toEqual([expect.not.objectContaining({ server: said.server })]);
+  expect(await hub.history('r1', 0)).toMatchObject([{ step_name: 'ask' }]);
+  for (let at = 0; at < 100; at++) journal.add('info', 'step_completed', '', { ...said, server: 'x'.repeat(100_000) });
+  expect(hub.chars()).toBeLessThan(2 * MAX_EVENT_CHARS);
+});
+
+test('a log that is full of questions takes no more of them, and still every end', async () => {
+  const { hub, journal } = openRun();
+  for (let at = 0; at < 5 * MAX_EVENTS; at++) journal.add('info', 'approval_requested', '');
+  journal.add('info', 'step_completed', '');
+  journal.stored(journal.mark());
+  const events = await hub.history('r1', 4 * MAX_EVENTS - 1);
+  expect(events.map(({ event }) => event)).toEqual(['approval_requested', 'log_full', 'step_completed']);
+});

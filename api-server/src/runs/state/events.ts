@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import type { RunEvent, TerminalRunStatus } from './model.ts';
 
-/** Events kept of one run, and characters of them; what comes later is left out but for ends, warnings and errors, and after twice as many but for ends. */
+/** Events kept of one run, and characters of them; what comes later is left out but for ends, warnings and errors, after twice as many but for ends, and after four times as many questions are, too. */
 export const MAX_EVENTS = 2_000;
 export const MAX_EVENT_CHARS = 2 * 1024 * 1024;
 
@@ -57,6 +57,10 @@ interface Written {
   json: string;
 }
 
+type Said = Pick<RunEvent, 'level' | 'event' | 'msg'> & { fields?: Record<string, unknown> | undefined };
+
+type Place = Pick<RunEvent, 'seq' | 'ts'> & { runId: string };
+
 interface Live {
   events: RunEvent[];
   /** Of the events, as they are stored. */
@@ -70,6 +74,8 @@ interface Live {
 
 const END_EVENT = /_(completed|stopped|escalated|aborted|failed|cancelled|skipped)$|^approval_requested$/;
 const isEnd = (event: string): boolean => END_EVENT.test(event);
+/** Agents ask, as often as they like. */
+const isQuestion = (event: string): boolean => event === 'approval_requested';
 
 /** Characters of the events of all runs together. */
 const MAX_ALL_CHARS = getHeapStatistics().heap_size_limit / 16;
@@ -79,6 +85,21 @@ const FEW_CHARS = 64 * 1024;
 const MOST_CHARS = 2_000;
 const SHORT_CHARS = 100;
 const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most)}…` : text);
+
+/** Characters of an event as JSON, and of one for which there is no room any more; of a longer one the fields that are small are kept. */
+const MOST_LINE_CHARS = 128 * 1024;
+const SHORT_LINE_CHARS = 4 * 1024;
+const SMALL_FIELD_CHARS = 500;
+const smallOf = (fields: Record<string, unknown> = {}) =>
+  Object.fromEntries(Object.entries(fields).filter((field) => JSON.stringify(field).length <= SMALL_FIELD_CHARS));
+
+function writtenOf({ seq, ts, runId }: Place, said: Said, most: number): Written {
+  const { level, event: name, msg, fields } = said;
+  const event: RunEvent = { seq, ts, level, event: name, msg, run_id: runId, ...fields };
+  const json = JSON.stringify(event);
+  if (json.length <= most) return { event, json };
+  return writtenOf({ seq, ts, runId }, { ...said, fields: smallOf(fields) }, Infinity);
+}
 
 const FULL = 'log_full';
 const isFullNote = ({ event }: RunEvent): boolean => event === FULL;
@@ -133,25 +154,27 @@ export function createEventHub(deps: EventHubDeps): EventHub {
         if (live.get(runId) === run) chars += json.length;
       };
       if (stored.length > 0) count(JSON.stringify(stored));
-      const put = (level: Level, event: string, msg: string, fields?: Record<string, unknown>) => {
+      const put = (said: Said, most: number) => {
         const seq = (run.events.at(-1)?.seq ?? 0) + 1;
-        const ts = textOf(deps.now());
-        const entry: RunEvent = { seq, ts, level, event, msg, run_id: runId, ...fields };
-        const written = { event: entry, json: JSON.stringify(entry) };
+        const written = writtenOf({ seq, ts: textOf(deps.now()), runId }, said, most);
+        const { event: entry } = written;
         run.events.push(entry);
         count(written.json);
         run.unsaved.push(written);
         deps.trace?.(runId, entry);
-        if (run.unpublished.length > 0 || isEnd(event)) run.unpublished.push(written);
+        if (run.unpublished.length > 0 || isEnd(entry.event)) run.unpublished.push(written);
         else announce(runId, written);
       };
       return {
         add: (level, event, msg, fields) => {
-          if (hasRoom(run, level === 'info' ? 1 : 2)) return put(level, event, cut(msg, MOST_CHARS), fields);
-          if (isEnd(event)) return put(level, event, cut(msg, SHORT_CHARS), fields);
+          if (hasRoom(run, level === 'info' ? 1 : 2))
+            return put({ level, event, msg: cut(msg, MOST_CHARS), fields }, MOST_LINE_CHARS);
+          if (isEnd(event) && (!isQuestion(event) || hasRoom(run, 4)))
+            return put({ level, event, msg: cut(msg, SHORT_CHARS), fields }, SHORT_LINE_CHARS);
           if (run.saidFull) return undefined;
           run.saidFull = true;
-          return put('warn', FULL, 'the log is full; only ends, warnings and errors follow');
+          const full = 'the log is full; only ends, warnings and errors follow';
+          return put({ level: 'warn', event: FULL, msg: full }, SHORT_LINE_CHARS);
         },
         take: () => packed(run.unsaved.splice(0)),
         mark: () => run.events.at(-1)?.seq ?? 0,
