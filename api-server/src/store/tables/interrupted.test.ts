@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createWorld } from '../../runs/fixtures/engine.ts';
+import { appendEvents } from './event-writes.ts';
 import { readInterrupted } from './interrupted.ts';
 
 const ASKS = `
@@ -61,5 +62,18 @@ test('of a page of steps nothing is kept but their results before the next page 
   expect(steps.map(({ stepName }) => stepName).slice(-2)).toEqual(['all/39', 'ask']);
   expect(readBefore[0]).toBe(0);
   expect(readBefore[1]).toBeGreaterThanOrEqual(32);
+  await world.close();
+});
+
+test('of a log that is far too large the last events are read', async () => {
+  const world = await createWorld({ pipelines: [ASKS] });
+  const id = await world.start('asks');
+  await expect.poll(() => world.approvals.countWaiting()).toBe(1);
+  const large = (seq: number) => ({ firstSeq: seq, json: JSON.stringify([{ seq, msg: 'x'.repeat(900_000) }]) });
+  await world.database.write(async (tx) => {
+    for (let seq = 101; seq <= 120; seq++) await appendEvents(tx, id, large(seq));
+  });
+  const [found] = await readInterrupted(world.database.db);
+  expect((await found?.read())?.events.map(({ seq }) => seq)).toEqual([117, 118, 119, 120]);
   await world.close();
 });

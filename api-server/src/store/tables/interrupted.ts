@@ -5,7 +5,7 @@ import type { RunStatus, Stage, StepExecution, TriggerContext } from '../../runs
 import { heldContext, heldStep } from '../../runs/state/held.ts';
 import type { Interrupted, InterruptedRun } from '../../runs/run/resume.ts';
 import { viewedAhead } from '../../runs/run/step-view.ts';
-import { readEvents } from './bodies/run-bodies.ts';
+import { readLastEvents } from './bodies/run-bodies.ts';
 import { parseShared } from './bodies/shared-json.ts';
 import { stepPages } from './step-rows.ts';
 import { spentBelow } from './sub-runs/spent.ts';
@@ -72,7 +72,7 @@ async function readRun(
     below: executed.some(({ executor }) => executor === 'pipeline')
       ? await spentBelow(db, row.id)
       : { tokens: 0, cost: 0 },
-    events: await readEvents(db, row.id, 0),
+    events: await readLastEvents(db, row.id),
   };
 }
 

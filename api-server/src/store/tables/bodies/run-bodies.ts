@@ -1,4 +1,5 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import { MAX_EVENT_CHARS } from '../../../runs/state/events.ts';
 import type { RunEvent } from '../../../runs/state/model.ts';
 import {
   filled,
@@ -10,6 +11,7 @@ import {
   unpack,
   unpackTexts,
 } from '../../db/bodies/packed-body.ts';
+import { firstWithin } from '../../db/first-within.ts';
 import type { StepRow } from '../../db/rows/step-row.ts';
 import type { RunRow, Tables } from '../../db/schema.ts';
 import { readRaw } from '../raw-bodies.ts';
@@ -102,4 +104,19 @@ export async function readEvents(db: Kysely<Tables>, runId: string, afterSeq: nu
   // They may have been packed between the two reads.
   const bySeq = new Map(events.map((event) => [event.seq, event]));
   return [...bySeq.values()].filter(({ seq }) => seq > afterSeq);
+}
+
+const eventBytes = sql<number | string>`octet_length(events)`;
+
+/** Of a run that has not ended, the last stored events, as many as a log keeps of them and of warnings. */
+export async function readLastEvents(db: Kysely<Tables>, runId: string): Promise<RunEvent[]> {
+  const ofRun = db.selectFrom('run_events').where('run_id', '=', runId);
+  const sizes = await ofRun
+    .select(['first_seq', eventBytes.as('bytes')])
+    .orderBy('first_seq', 'desc')
+    .execute();
+  const room = { most: 2 * MAX_EVENT_CHARS, least: 1 };
+  const first = firstWithin(sizes, ({ bytes }) => Number(bytes), room).at(-1)?.first_seq ?? 0;
+  const rows = await ofRun.select('events').where('first_seq', '>=', first).orderBy('first_seq').execute();
+  return rows.flatMap(({ events }) => JSON.parse(events) as RunEvent[]);
 }

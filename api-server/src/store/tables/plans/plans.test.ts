@@ -14,7 +14,7 @@ import { packDays } from '../../aggregates/uses/pack-days.ts';
 import { stepFacts } from '../../aggregates/step-facts.ts';
 import { storedRunsIn } from '../../aggregates/evidence/stored-runs.ts';
 import { countWaiting, listApprovals } from '../approvals.ts';
-import { readEvents } from '../bodies/run-bodies.ts';
+import { readEvents, readLastEvents } from '../bodies/run-bodies.ts';
 import { anyMark } from '../feedback.ts';
 import { listDeliveries } from '../deliveries.ts';
 import { lastRuns } from '../last-runs.ts';
@@ -185,6 +185,7 @@ test.each<[string, (db: Kysely<Tables>) => Promise<unknown>]>([
   ['how many approvals wait', (db) => countWaiting(db)],
   ['a run', (db) => runDetail(db, ID, { raw: true })],
   ['the events of a run', (db) => readEvents(db, ID, 0)],
+  ['the last events of a run', (db) => readLastEvents(db, ID)],
   ['the last run of pipelines', (db) => lastRuns(db, ['pipeline-1', 'pipeline-2', 'none'])],
   ['the last runs of pipelines', (db) => lastStatuses(db, ['pipeline-1', 'pipeline-2', 'none'], 8)],
   ['whether a pipeline has marks', (db) => anyMark(db, 'pipeline-3')],
