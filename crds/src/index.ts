@@ -28,6 +28,7 @@ export * from './resolve/resolve-memo.ts';
 export * from './resolve/resolve-set.ts';
 export * from './rpc/rpc.ts';
 export type { Source } from './resolve/source.ts';
+export * from './start-of.ts';
 export * from './kinds/step.ts';
 export * from './kinds/tenancy.ts';
 export * from './resolve/standing.ts';

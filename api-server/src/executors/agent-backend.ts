@@ -3,6 +3,7 @@ import {
   AgentRunSpent,
   AgentsList,
   type AgentSummary,
+  cutShort,
   ServerInfo,
   ToolApprovalParams,
   type Usage,
@@ -141,11 +142,14 @@ const runParams = (call: AgentCall): Record<string, unknown> => ({
   ...(call.trace && { _meta: call.trace }),
 });
 
+/** The place of a mistake has names that the backend chose. */
+const MOST_REASON_CHARS = 500;
+
 function malformed(name: string, method: string, { issues }: z.ZodError): Failure {
   const [first] = issues;
   const where = first?.path.join('.') || 'the result';
-  const message = `the ${name} backend's answer to ${method} does not fit the protocol: ${where}: ${first?.message}`;
-  return failure('malformed_answer', message);
+  const why = cutShort(`${where}: ${first?.message}`, MOST_REASON_CHARS);
+  return failure('malformed_answer', `the ${name} backend's answer to ${method} does not fit the protocol: ${why}`);
 }
 
 /** Names are columns of an index, whose entries have a largest size. */

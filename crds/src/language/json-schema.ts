@@ -4,6 +4,7 @@ import { canonicalJson } from '../hash.ts';
 import { valuesIn } from './json-schema-graph.ts';
 import { measureSchema } from './json-schema-size.ts';
 import type { Loc } from '../problem.ts';
+import { cutShort, startOf } from '../start-of.ts';
 import { compileRegex, MAX_PATTERN_TEXT } from './regex.ts';
 
 export interface SchemaError {
@@ -136,16 +137,26 @@ function refuseHeavy(value: unknown, expanded: number): void {
     throw new TooMuch('is too large to be checked against so large a schema');
 }
 
+/** Of an error: characters of a key and of the message, and keys of the location. A value has the keys that whoever wrote it likes. */
+const MOST_KEY_CHARS = 100;
+const MOST_MESSAGE_CHARS = 300;
+const MOST_KEYS = 20;
+
 function describe(error: { instancePath: string; message?: string; params: Record<string, unknown> }): SchemaError {
   const extra = error.params['additionalProperty'];
-  const detail = typeof extra === 'string' ? `: ${extra}` : '';
-  return { loc: parsePointer(error.instancePath), msg: `${error.message ?? 'is invalid'}${detail}` };
+  const detail = typeof extra === 'string' ? `: ${cutShort(extra, MOST_KEY_CHARS)}` : '';
+  const message = cutShort(error.message ?? 'is invalid', MOST_MESSAGE_CHARS);
+  return { loc: parsePointer(error.instancePath), msg: `${message}${detail}` };
 }
 
 function parsePointer(pointer: string): Loc {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+  const keys = pointer.split('/').slice(1);
+  const loc = keys
+    .slice(0, MOST_KEYS)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((key) => (/^\d{1,15}$/.test(key) ? Number(key) : shortKey(key)));
+  return keys.length > MOST_KEYS ? [...loc, '…'] : loc;
 }
+
+/** A copy in any case: as a part of the location it keeps all of that in memory. */
+const shortKey = (key: string): string => `${startOf(key, MOST_KEY_CHARS)}${key.length > MOST_KEY_CHARS ? '…' : ''}`;

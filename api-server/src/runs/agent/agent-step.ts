@@ -90,7 +90,11 @@ async function ask(deps: AgentStepDeps, question: Question, attempt: Attempt): P
   const parsed = await read(deps, question, reply);
   if (parsed.ok) return { ok: true, answer: toAnswer(parsed.answer), facts: toFacts(question.raw, [reply]) };
   if ('reason' in parsed) return uncheckable(parsed, toFacts(question.raw, [reply]));
-  if (deps.backend.name === 'external') return repair(deps, question, { attempt, reply, errors: parsed.errors });
+  if (deps.backend.name === 'external') {
+    const input = repairInput(question, { attempt, reply, errors: parsed.errors });
+    // Of the answer only what the step keeps of it.
+    return repair(deps, question, { attempt, reply: { ...reply, output: null }, input });
+  }
   return invalid(parsed.errors, toFacts(question.raw, [reply]));
 }
 
@@ -106,23 +110,23 @@ const uncheckable = ({ reason, msg }: ComputeLimit, facts: CallFacts): Performed
 
 type SchemaErrors = { loc: (string | number)[]; msg: string }[];
 
+/** Apart from `repair`, which would keep the errors while the agent is asked. */
+function repairInput(
+  { ctx, raw }: Question,
+  { attempt, reply, errors }: { attempt: Attempt; reply: AgentReply; errors: SchemaErrors },
+): string {
+  const message = 'the answer did not fit its schema; the agent is asked to repair it';
+  ctx.run.journal.add('warn', 'output_repair', message, { step_name: ctx.name, errors: errors.slice(0, 5) });
+  return `${inputOf(raw, attempt)}\n\nYour answer was:\n${shownInPrompt(reply.text)}\n\nIt does not fit the schema:\n${shownInPrompt(describe(errors))}\n\nAnswer again with one JSON object that does.`;
+}
+
 /** The one repair turn, for backends that do none of their own. */
 async function repair(
   deps: AgentStepDeps,
   question: Question,
-  failed: { attempt: Attempt; reply: AgentReply; errors: SchemaErrors },
+  failed: { attempt: Attempt; reply: AgentReply; input: string },
 ): Promise<Performed> {
-  const { attempt, reply, errors } = failed;
-  question.ctx.run.journal.add(
-    'warn',
-    'output_repair',
-    'the answer did not fit its schema; the agent is asked to repair it',
-    {
-      step_name: question.ctx.name,
-      errors: errors.slice(0, 5),
-    },
-  );
-  const input = `${inputOf(question.raw, attempt)}\n\nYour answer was:\n${shownInPrompt(reply.text)}\n\nIt does not fit the schema:\n${shownInPrompt(describe(errors))}\n\nAnswer again with one JSON object that does.`;
+  const { attempt, reply, input } = failed;
   const again = await call(deps, question, { ...attempt, idempotencyKey: `${attempt.idempotencyKey}/repair`, input });
   if (!again.ok) return withSpent(question.raw, [reply], again);
   const facts = toFacts(question.raw, [reply, again]);
