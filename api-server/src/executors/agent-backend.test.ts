@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { AgentCall } from '../runs/state/executor.ts';
 import { Stopped, TakenOver } from '../runs/state/stopped.ts';
@@ -119,4 +121,31 @@ test('a question with a long name is denied, and so is that of one run too many'
     true,
   ]);
   expect(said[3]).toEqual({ approved: false, comment: 'the server of the question is longer than 64 characters' });
+});
+
+function memoryUsed(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
+}
+
+test('of a long name of a model only its start stays in memory', async () => {
+  const said = (at: number): unknown =>
+    JSON.parse(
+      `{"run_id":"g","status":"completed","text":"","duration_ms":1,"provider":"p","model":"${at}${'x'.repeat(900_000)}"}`,
+    );
+  let at = 0;
+  const backend = agentBackend('external', {
+    call: () => Promise.resolve({ ok: true, result: said(at++) }),
+    close: () => undefined,
+  });
+  const call = { agent: 'a', idempotencyKey: 'k', signal: new AbortController().signal, onEvent: () => undefined };
+  const before = memoryUsed();
+  const models: unknown[] = [];
+  for (let asked = 0; asked < 40; asked++) {
+    const reply = await backend.run(call as unknown as AgentCall);
+    models.push(reply.ok && reply.model);
+  }
+  expect(memoryUsed() - before).toBeLessThan(15_000_000);
+  expect(models[7]).toBe(`7${'x'.repeat(199)}`);
 });

@@ -5,6 +5,7 @@ import {
   type AgentSummary,
   cutShort,
   ServerInfo,
+  startOf,
   ToolApprovalParams,
   type Usage,
 } from '@signalbox/crds';
@@ -153,7 +154,8 @@ function malformed(name: string, method: string, { issues }: z.ZodError): Failur
 }
 
 /** Names are columns of an index, whose entries have a largest size. */
-const cutName = (name: string | null, most: number): string | null => name && name.slice(0, most);
+const cutName = (name: string | null, most: number): string | null =>
+  name !== null && name.length > most ? startOf(name, most) : name;
 
 type SpentOf = (said: AgentRunSpent) => AgentSpent;
 

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { cutShort } from '@signalbox/crds';
 
 /** Events of the protocol that a person would read in a run's log. The run itself says the others; unknown ones could pass for its own. */
 const SHOWN = new Set([
@@ -129,4 +130,4 @@ function shownValue(name: string, value: unknown): unknown {
   return name === 'usage' && json.length <= MAX_CHARS ? value : cut(json);
 }
 
-const cut = (text: string): string => (text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text);
+const cut = (text: string): string => cutShort(text, MAX_CHARS);

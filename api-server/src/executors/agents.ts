@@ -1,3 +1,4 @@
+import { startOf } from '@signalbox/crds';
 import type { AgentBackend, ListedAgent } from '../runs/state/executor.ts';
 
 export interface ListedAgents {
@@ -46,7 +47,7 @@ export async function agentVersions(backends: readonly AgentBackend[]): Promise<
     const answer = await list(AbortSignal.timeout(VERSIONS_TIMEOUT_MS));
     if (!answer.ok) return;
     for (const { name: agent, version } of answer.agents)
-      if (version) known.set(keyOf(name, agent), version.slice(0, VERSION_CHARS));
+      if (version) known.set(keyOf(name, agent), startOf(version, VERSION_CHARS));
   };
   await Promise.all(backends.map(ask));
   return known;

@@ -1,4 +1,4 @@
-import { fitsFrame, MAX_FRAME_BYTES, type RpcResponse } from '@signalbox/crds';
+import { cutShort, fitsFrame, MAX_FRAME_BYTES, type RpcResponse, startOf } from '@signalbox/crds';
 import { backoffMs } from '../backoff.ts';
 import { failure, type Failure } from '../runs/state/executor.ts';
 import { RpcOutbox } from './rpc-outbox.ts';
@@ -19,7 +19,6 @@ export const MAX_OPEN_CALLS = 10_000;
 /** Characters of the message of an error: it is in the log of its run, its step, its group and its messages. */
 const MOST_MESSAGE_CHARS = 2_000;
 const MOST_TYPE_CHARS = 100;
-const cut = (text: string) => (text.length > MOST_MESSAGE_CHARS ? `${text.slice(0, MOST_MESSAGE_CHARS)}…` : text);
 
 export interface Call {
   method: string;
@@ -164,8 +163,8 @@ export class WebSocketRpc implements RpcClient {
     const retryAfterMs = error.data?.retry_after_ms;
     open.settle({
       ok: false,
-      type: (error.data?.type ?? 'backend_error').slice(0, MOST_TYPE_CHARS),
-      message: cut(error.message),
+      type: startOf(error.data?.type ?? 'backend_error', MOST_TYPE_CHARS),
+      message: cutShort(error.message, MOST_MESSAGE_CHARS),
       retryable: error.data?.retryable ?? false,
       retryAfterMs: retryAfterMs && Math.min(retryAfterMs, MOST_RETRY_AFTER_MS),
       data: error.data,

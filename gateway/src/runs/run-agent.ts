@@ -1,5 +1,5 @@
 import type { AgentRunSpent, SchemaError, SchemaResult } from '@signalbox/crds';
-import { extractJson } from '@signalbox/crds';
+import { extractJson, startOf } from '@signalbox/crds';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import type { Generated, GenerateOptions, GenerateRequest } from '../models/generate.ts';
 import type { ModelContent, ModelPrompt } from '../models/model.ts';
@@ -249,7 +249,7 @@ class AgentRun {
       return { text: `at most ${MAX_CALLS_PER_TURN} tool calls in one turn`, isError: true };
     this.toolCalls += 1;
     const { runId, agent, offer, signal, emit, span } = this.job;
-    const id = call.toolCallId.slice(0, MAX_CALL_ID_CHARS);
+    const id = startOf(call.toolCallId, MAX_CALL_ID_CHARS);
     const requested: RequestedCall = { id, name: call.toolName, input: call.input };
     const context = { runId, agent: agent.name, offer, signal, emit, span, trace: this.trace };
     return callTool(requested, context, this.deps.door);

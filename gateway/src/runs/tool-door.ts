@@ -1,4 +1,4 @@
-import type { ToolApprovalResult } from '@signalbox/crds';
+import { startOf, type ToolApprovalResult } from '@signalbox/crds';
 import type { PolicyCall, PolicyDecision } from '../policy/policy.ts';
 import type { ToolCallOptions, ToolOutcome } from '../tools/tool.ts';
 import type { EmitRunEvent } from './run-event.ts';
@@ -13,7 +13,8 @@ export const NO_TOOL = 'the agent has no such tool';
 const MAX_NAME_CHARS = 100;
 
 /** The name of a tool that is not there, without signs that take six bytes each as JSON. */
-export const inventedName = (name: string): string => name.slice(0, MAX_NAME_CHARS).replace(/\p{C}/gu, '?');
+export const inventedName = (name: string): string =>
+  startOf(name.slice(0, MAX_NAME_CHARS).replace(/\p{C}/gu, '?'), MAX_NAME_CHARS);
 
 /** A call as a model wrote it. */
 export interface RequestedCall {

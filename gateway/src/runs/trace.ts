@@ -1,4 +1,4 @@
-import { type TraceEntry, valuesIn } from '@signalbox/crds';
+import { startOf, type TraceEntry, valuesIn } from '@signalbox/crds';
 
 /** An answer and its trace share a frame. */
 const MAX_BYTES = 512 * 1024;
@@ -113,7 +113,7 @@ export function bareEntry({ input, result, reason, ...entry }: TraceEntry): Trac
   return {
     ...entry,
     ...((input !== undefined || result !== undefined) && { result: CUT }),
-    ...(typeof reason === 'string' && { reason: reason.slice(0, REASON_CHARS) }),
+    ...(typeof reason === 'string' && { reason: startOf(reason, REASON_CHARS) }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
+import { cutShort } from '@signalbox/crds';
 import type { RunEvent, TerminalRunStatus } from './model.ts';
 
 /** Events kept of one run, and characters of them; what comes later is left out but for ends, warnings and errors, after twice as many but for ends, and after four times as many questions are, too. */
@@ -84,7 +85,6 @@ const FEW_CHARS = 64 * 1024;
 /** Characters of a message, and of an end for which there is no room any more. */
 const MOST_CHARS = 2_000;
 const SHORT_CHARS = 100;
-const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most)}…` : text);
 
 /** Characters of an event as JSON, and of one for which there is no room any more; of a longer one the fields that are small are kept. */
 const MOST_LINE_CHARS = 128 * 1024;
@@ -168,9 +168,9 @@ export function createEventHub(deps: EventHubDeps): EventHub {
       return {
         add: (level, event, msg, fields) => {
           if (hasRoom(run, level === 'info' ? 1 : 2))
-            return put({ level, event, msg: cut(msg, MOST_CHARS), fields }, MOST_LINE_CHARS);
+            return put({ level, event, msg: cutShort(msg, MOST_CHARS), fields }, MOST_LINE_CHARS);
           if (isEnd(event) && (!isQuestion(event) || hasRoom(run, 4)))
-            return put({ level, event, msg: cut(msg, SHORT_CHARS), fields }, SHORT_LINE_CHARS);
+            return put({ level, event, msg: cutShort(msg, SHORT_CHARS), fields }, SHORT_LINE_CHARS);
           if (run.saidFull) return undefined;
           run.saidFull = true;
           const full = 'the log is full; only ends, warnings and errors follow';
