@@ -1,4 +1,4 @@
-import { type Check, computeLimit, type ComputeLimit, type Evaluated, valuesIn } from '@signalbox/crds';
+import { type Check, computeLimit, type ComputeLimit, cutShort, type Evaluated, valuesIn } from '@signalbox/crds';
 import { type ActiveRun, authorOf } from '../state/active-run.ts';
 import { failure, type AuthorHttp, type Failure } from '../state/executor.ts';
 import { withDeadline } from '../state/deadline.ts';
@@ -135,7 +135,7 @@ async function weigh(
 
 const noRoom = ({ message }: Failure): ComputeLimit => computeLimit(`there is no room for what it reads: ${message}`);
 
-const cut = (text: string, most = 200): string => (text.length > most ? `${text.slice(0, most)}…` : text);
+const cut = (text: string, most = 200): string => cutShort(text, most);
 
 async function observe(deps: CheckDeps, check: Check, scope: CheckScope): Promise<Seen> {
   if (check.type === 'webhook') return observeUrl(deps, check, scope);
@@ -151,7 +151,7 @@ async function observe(deps: CheckDeps, check: Check, scope: CheckScope): Promis
     text: stdout + stderr,
     values: 0,
     read: () => ({ exit_code: exitCode, stdout, stderr }),
-    detail: `exit code ${exitCode}${stderr ? `, ${cut(stderr)}` : ''}`,
+    detail: `exit code ${exitCode}${stderr ? `, ${cut(deps.env.mask(stderr))}` : ''}`,
   };
 }
 

@@ -180,6 +180,14 @@ test('a shell check gets values through its environment only', async () => {
   expect((await world.run('p')).step('look').checks).toMatchObject([{ name: 'sh', passed: true }]);
 });
 
+test('a secret that a shell check prints is hidden before its words are cut', async () => {
+  const run = `printf "%0197d" 0 >&2; echo s3cret-value >&2`;
+  const checks = `    deterministic_checks: [{type: shell, name: sh, run: '${run}'}]\n`;
+  await make({ pipelines: [text(checks)], agents: { look: () => sure(0.9) }, allowShell: true });
+  const [check] = (await world.run('p')).step('look').checks ?? [];
+  expect(check?.detail).toContain(`${'0'.repeat(197)}***…`);
+});
+
 test('a shell check that takes too long is killed with its children and has failed', async () => {
   const checks = `    deterministic_checks: [{type: shell, name: sh, run: 'sleep 60 & sleep 60', timeout_seconds: 1}]\n`;
   await make({ pipelines: [text(checks)], agents: { look: () => sure(0.9) }, allowShell: true });
