@@ -96,7 +96,8 @@ function matches(value: string, pattern: string, budget: Budget): boolean {
     throw new Stop('limit', `matches() reads texts of at most ${MAX_PATTERN_TEXT} characters`);
   budget.spend(100 + Math.ceil((value.length + pattern.length + patternSize(pattern)) / 4));
   const compiled = compileRegex(pattern);
-  if (!compiled.ok) throw new Stop('type', compiled.msg);
+  // A limit ends the expression: behind `||` one that was told wrongly would be compiled again and again.
+  if (!compiled.ok) throw new Stop(compiled.tooLarge ? 'limit' : 'type', compiled.msg);
   budget.spend(Math.ceil((value.length * compiled.size) / WORK_OF_A_STEP));
   return compiled.test(value);
 }

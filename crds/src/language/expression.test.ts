@@ -83,6 +83,7 @@ test.each<[string, string]>([
   ['confidence && true', 'type'],
   ['summary.service', 'type'],
   ['summary.matches(labels.service + "(")', 'type'],
+  ['summary.matches(labels.service + "(a{999}){99}") || true', 'limit'],
   ['labels.nope && confidence', 'missing'],
   ['response.status / 0 == dyn(1) % 0', 'type'],
   ['duration(summary)', 'type'],

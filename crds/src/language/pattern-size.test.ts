@@ -14,6 +14,7 @@ test.each([
   '((a{30}){30})x',
   '(\\pL\\d){100,}',
   'a{2}|(b|c){3}|\\{9\\}',
+  '\\x{2013}|\\x{2014}',
 ])('the size of %s is that of its program, about', (source) => {
   const size = RE2JS.compile(source).programSize();
   expect(patternSize(source)).toBeGreaterThan(size / 3);
@@ -29,6 +30,8 @@ test.each([
   `${LONG}(?s-m){50}`,
   `${LONG}+(?i){50}`,
   `${LONG}??(?i)\\Q\\E{50}`,
+  '{00}{99}'.repeat(20),
+  '({00}{50}{1,02}{50})',
   '(?:yyyyyyyyyyyyyyyyyyyy[](]){50}',
   '(?:yyyyyyyyyyyyyyyyyyyy[^](]){50}',
   '(?:yyyyyyyyyyyyyyyyyyyy[]-a(]){50}',
@@ -58,7 +61,23 @@ const GROUPS = [
   '\\Q\\E',
   '\\Q(',
 ];
-const TIMES = ['{30}', '{0,30}', '{,30}', '{30,}', '{ 30}', '{', '}', '{1', '*', '?', '+'];
+const TIMES = [
+  '{30}',
+  '{0,30}',
+  '{00}',
+  '{030}',
+  '{1,02}',
+  '{0}',
+  '{,30}',
+  '{30,}',
+  '{ 30}',
+  '{',
+  '}',
+  '{1',
+  '*',
+  '?',
+  '+',
+];
 const ATOMS = [
   'y'.repeat(20),
   '\\pL',

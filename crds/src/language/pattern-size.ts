@@ -8,8 +8,9 @@ const CLASS = new RegExp(
   'uy',
 );
 const FLAGS = /\(\?[imsU-]*\)/uy;
-const REPETITION = /\{(?<least>\d+)(?:,(?<most>\d*))?\}/uy;
-const ESCAPE = /\\(?:[pP].|[^])/uy;
+/** With a zero before its numbers it is text. */
+const REPETITION = /\{(?<least>0|[1-9]\d*)(?:,(?<most>0|[1-9]\d*)?)?\}/uy;
+const ESCAPE = /\\(?:[pP].|x\{[0-9a-fA-F]+\}|[^])/uy;
 const ANY = /[^]/uy;
 
 /** The parts of a pattern. What is not closed once is closed nowhere behind it either, so that it is looked for once. */
@@ -63,6 +64,7 @@ function instructionsIn(source: string): number {
       last = size + 2;
       size = (open.pop() ?? 0) + last;
     } else if (times !== null) {
+      last = Math.max(1, last);
       size += last * (times - 1);
       last = Math.min(HUGE, last * times);
     } else {

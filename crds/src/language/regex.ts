@@ -2,7 +2,9 @@ import { RE2JS } from 're2js';
 import { patternSize } from './pattern-size.ts';
 
 /** `size` counts the instructions of the compiled pattern: a match takes at most this times the length of the text. */
-export type CompiledRegex = { ok: true; size: number; test: (text: string) => boolean } | { ok: false; msg: string };
+export type CompiledRegex =
+  | { ok: true; size: number; test: (text: string) => boolean }
+  | { ok: false; msg: string; tooLarge?: true };
 
 const MAX_SOURCE = 1000;
 /** Instructions with the repetitions written out. */
@@ -14,6 +16,7 @@ export const MAX_PATTERN_TEXT = 16 * 1024;
 
 const TOO_LARGE = {
   ok: false,
+  tooLarge: true,
   msg: `regular expression is too large: it has more than ${MAX_SIZE} instructions, repetitions written out`,
 } as const;
 
