@@ -281,6 +281,55 @@ test.each([
   await asking.close();
 });
 
+const AGENT = ACT.slice(4).trim();
+const ASKING = CALL.slice(4).trim().replace('pipeline: below', 'pipeline: asking');
+const itemOf = (step: string) => step.replace(/name: \w+, /, '');
+const inGroup = (...steps: string[]) => `  - {name: both, parallel: {steps: [${steps.join()}]}}\n`;
+const forEach = (step: string) => `  - {name: each, fan_out: {over: "[1]", step: ${itemOf(step)}}}\n`;
+const named = (name: string, steps: string) => `name: ${name}\nstage: production\nsteps:\n${steps}`;
+const OTHER = AGENT.replace('act', 'other');
+const PASSED = HUMAN.replace('timeout_seconds: 1', 'timeout_seconds: 1, on_timeout: proceed');
+const STOPS = '  - {name: stop, executor: gateway, agent: stops, prompt_template: x}\n';
+
+test.each([
+  ['an item below', { below: forEach(AGENT) }, { below: forEach(APPROVE) }],
+  ['an item below that starts a pipeline', { below: forEach(AGENT) }, { below: forEach(ASKING) }],
+  ['a branch below', { below: inGroup(AGENT.replace('act', 'sub'), OTHER) }, { below: inGroup(ASKING, OTHER) }],
+  ['a new branch below', { below: inGroup(OTHER) }, { below: inGroup(OTHER, APPROVE) }],
+  ['a new branch that starts a pipeline', { p: inGroup(OTHER) + ACT }, { p: inGroup(OTHER, ASKING) + ACT }],
+  ['a new step before the one that stopped', { below: STOPS }, { below: HUMAN + STOPS }],
+  ['a new step in place of the one that stopped', { below: STOPS }, { below: HUMAN }],
+  [
+    'a step of the same name in another pipeline',
+    { below: PASSED },
+    { p: CALL.replace('pipeline: below', 'pipeline: passed') + ACT, passed: PASSED },
+  ],
+])('what asked nobody is no approval where people are asked now: %s', async (_, before, after) => {
+  const agents = { one: () => sure(0.9), stops: () => ({ ...sure(0.9), proceed: false }) };
+  const pipelines = (texts: Record<string, string>) => Object.entries(texts).map(([name, text]) => named(name, text));
+  world = await createWorld({ pipelines: pipelines({ p: CALL + ACT, below: ACT, ...before }), agents });
+  const original = await world.run('p');
+  expect(original.run.status).toBe('completed');
+  const below = await askedBelow(world.database.db, subRunsOf(original));
+  expect(plan(original, 'act', { below })).toMatchObject({ kind: 'ready' });
+  const changed = await createWorld({ pipelines: pipelines({ asking: HUMAN, ...after }) });
+  for (const [name, pipeline] of changed.pipelines) world.pipelines.set(name, pipeline);
+  await changed.close();
+  expect(plan(original, 'act', { below })).toMatchObject({
+    kind: 'invalid',
+    message: expect.stringMatching(/was not approved|no result of step "sub"/),
+  });
+});
+
+test('a question after the step that stopped a sub-run was none', async () => {
+  const pipelines = [named('p', CALL + ACT), named('below', STOPS + HUMAN)];
+  const agents = { one: () => sure(0.9), stops: () => ({ ...sure(0.9), proceed: false }) };
+  world = await createWorld({ pipelines, agents });
+  const original = await world.run('p');
+  const below = await askedBelow(world.database.db, subRunsOf(original));
+  expect(plan(original, 'act', { below })).toMatchObject({ kind: 'ready' });
+});
+
 test('results of a run of another namespace are not taken over by a pipeline that has its name now', async () => {
   world = await createWorld({ pipelines: [TEXT], agents: { one: () => sure(0.9), two: () => sure(0.2) } });
   const original = await world.run('p');

@@ -8,17 +8,23 @@ import {
   type Step,
 } from '@signalbox/crds';
 import { admits } from '../../definitions/admits.ts';
-import { perSnapshot } from '../../definitions/per-snapshot.ts';
 import type { LoadedPipeline, Snapshot } from '../../definitions/snapshot.ts';
 import { policyOf } from '../evidence/warnings.ts';
 import type { RawResponse, Stage, StepExecution, TriggerContext } from '../state/model.ts';
 import { isTerminal, type RunStatus } from '../state/model.ts';
 import { type RunRequest, teamOf } from '../state/new-run.ts';
+import { asks, asksPeople, entriesOf } from './asks-people.ts';
 import { branchesOf, executedOf, executionsOf } from './branches-of.ts';
 
 /** What tells of an execution whether people were asked in it, or below it. */
 export interface Executed extends Pick<StepExecution, 'id' | 'stepName' | 'executor' | 'status'> {
   rawResponse: Pick<RawResponse, 'childRunId' | 'loaded'> | null;
+}
+
+/** A run below another one, as it was executed. */
+export interface SubRun {
+  pipelineName: string;
+  executed: readonly Executed[];
 }
 
 /** What is stored of the run that shall run again. */
@@ -31,8 +37,8 @@ export interface Original {
   /** The namespace that is stored with the run; null where it counts towards none. */
   namespace: string | null;
   steps: StepExecution[];
-  /** Of its sub-runs, and of theirs, by their ids: the executions that tell whether people were asked. */
-  below: ReadonlyMap<string, readonly Executed[]>;
+  /** Its sub-runs, and theirs, by their ids. */
+  below: ReadonlyMap<string, SubRun>;
 }
 
 /** An answer of people that a rerun takes over, and the step that asks for it now. */
@@ -130,7 +136,7 @@ function priorSteps(
   for (const entry of entries.slice(0, at)) {
     const own = resultOf(entry);
     if (!own) return `the original run has no result of step "${entry.name}"`;
-    const other = executedOtherwise(entry, executed);
+    const other = executedOtherwise(snapshot, entry, executed);
     if (other) return `${other}; rerun from step "${entry.name}" or from a step before it`;
     const refused = asksPeople(snapshot, entry) && notApproved(isApproved(asking, entry, own), { before, stage });
     if (refused) return `step "${entry.name}" asks people and ${refused}; rerun from it or from a step before it`;
@@ -146,13 +152,14 @@ function notApproved(approved: boolean, { before, stage }: { before: Stage; stag
 }
 
 /** A step that is of another kind now than the execution of its name, or asks people and did not run: that result is not its own. */
-function executedOtherwise(entry: Step, executed: readonly Executed[]): string | null {
+function executedOtherwise(snapshot: Snapshot, entry: Step, executed: readonly Executed[]): string | null {
   const { byName } = executedOf(executed);
-  const branches = isParallel(entry) ? entry.parallel.steps : itemsOf(entry, executed);
+  const branches = isParallel(entry) ? entry.parallel.steps : [];
+  const unasked = branches.find((branch) => !byName.has(branch.name) && asks(snapshot, branch));
+  if (unasked) return `the original run has no result of step "${unasked.name}"`;
   const kind = isParallel(entry) ? 'parallel' : isFanOut(entry) ? 'fan_out' : entry.executor;
-  for (const { name, executor } of [{ name: entry.name, executor: kind }, ...branches]) {
+  for (const { name, executor } of [{ name: entry.name, executor: kind }, ...branches, ...itemsOf(entry, executed)]) {
     const was = byName.get(name)?.executor;
-    if (was === undefined && executor === 'human') return `the original run has no result of step "${name}"`;
     if (was !== undefined && was !== executor)
       return `step "${name}" was of kind ${was} and is of kind ${executor} now`;
   }
@@ -181,14 +188,17 @@ function isApproved(asking: Asking, entry: Step, own: Executed): boolean {
 /** Whether the sub-run of a step that completed asked all the people whom its pipeline asks now. */
 function isApprovedBelow({ snapshot, below }: Asking, step: ItemStep | undefined, execution: Executed): boolean {
   if (step?.executor !== 'pipeline' || endOf(execution) !== 'completed') return true;
-  const executed = executedBelow({ below }, execution);
+  const executed = executedBelow({ below }, step, execution);
   const { byName } = executedOf(executed);
-  const wasStopped = executed.some(({ status }) => status === 'stopped');
-  return entriesOf(snapshot, step).every((entry) => {
+  const entries = entriesOf(snapshot, step);
+  const stoppedAt = entries.findIndex(({ name }) => byName.get(name)?.status === 'stopped');
+  return entries.every((entry, at) => {
     if (!asksPeople(snapshot, entry)) return true;
     const own = byName.get(entry.name);
-    if (own === undefined) return wasStopped;
-    return executedOtherwise(entry, executed) === null && isApproved({ snapshot, executed, below }, entry, own);
+    if (own === undefined) return stoppedAt !== -1 && at > stoppedAt;
+    return (
+      executedOtherwise(snapshot, entry, executed) === null && isApproved({ snapshot, executed, below }, entry, own)
+    );
   });
 }
 
@@ -218,16 +228,20 @@ function answersOf(asking: Asking, step: ItemStep | undefined, execution: Execut
   if (endOf(execution) !== 'completed') return [];
   if (step?.executor === 'human') return [{ id: originOf(execution), step }];
   if (step?.executor !== 'pipeline') return [];
-  return answersIn({ ...asking, executed: executedBelow(asking, execution) }, entriesOf(asking.snapshot, step));
+  return answersIn({ ...asking, executed: executedBelow(asking, step, execution) }, entriesOf(asking.snapshot, step));
 }
 
 const originOf = ({ id, rawResponse }: Executed): string => rawResponse?.loaded?.stepId ?? id;
 
-const executedBelow = ({ below }: Pick<Asking, 'below'>, { rawResponse }: Executed): readonly Executed[] =>
-  below.get(rawResponse?.childRunId ?? '') ?? [];
-
-const entriesOf = ({ byName }: Snapshot, { pipeline }: { pipeline: string }): readonly Step[] =>
-  byName.get(pipeline)?.config.steps ?? [];
+/** None where the step starts another pipeline now. */
+function executedBelow(
+  { below }: Pick<Asking, 'below'>,
+  { pipeline }: { pipeline: string },
+  { rawResponse }: Executed,
+): readonly Executed[] {
+  const subRun = below.get(rawResponse?.childRunId ?? '');
+  return subRun?.pipelineName === pipeline ? subRun.executed : [];
+}
 
 /** Whether the run went on after an entry by itself; of a result that was taken over, as it was where it was made. */
 function isPassed(entry: Step, own: Executed): boolean {
@@ -254,27 +268,6 @@ function stepFor(entry: Step, { stepName }: Executed): ItemStep | undefined {
 
 /** Whether a condition of its own, or an empty list, still lets a run pass by. */
 const maySkip = (entry: Step): boolean => isFanOut(entry) || entry.when !== undefined;
-
-/** Whether people decide in an entry, or in a pipeline below it. */
-function asksPeople(snapshot: Snapshot, entry: Step): boolean {
-  return stepsIn(entry).some((step) => asks(snapshot, step));
-}
-
-/** Pipelines that ask people, or do not, in themselves and below: there are far more ways down to them than pipelines. */
-const knownToAsk = perSnapshot(() => new Map<string, boolean>());
-
-function asks(snapshot: Snapshot, step: ItemStep): boolean {
-  if (step.executor !== 'pipeline') return step.executor === 'human';
-  const known = knownToAsk(snapshot);
-  const found = known.get(step.pipeline) ?? entriesOf(snapshot, step).some((below) => asksPeople(snapshot, below));
-  known.set(step.pipeline, found);
-  return found;
-}
-
-function stepsIn(entry: Step): readonly ItemStep[] {
-  if (isParallel(entry)) return entry.parallel.steps;
-  return isFanOut(entry) ? [entry.fan_out.step] : [entry];
-}
 
 function whyNot(entries: readonly Step[], executed: boolean, fromStep: string): string {
   const group = entries.find((entry) => isBranchOf(entry, fromStep));

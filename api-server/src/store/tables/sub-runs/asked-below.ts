@@ -1,17 +1,14 @@
 import { AppError } from '@signalbox/crds';
 import { createRest } from '@signalbox/crds/process/rest';
 import { type Kysely, sql } from 'kysely';
-import type { Executed } from '../../../runs/run/rerun.ts';
+import type { SubRun } from '../../../runs/run/rerun.ts';
 import { childId } from '../../../runs/state/ids.ts';
 import type { Tables } from '../../db/schema.ts';
-
-/** Executors of steps that ask people, or in which people may be asked. */
-const ASKING = ['human', 'pipeline', 'parallel', 'fan_out'] as const;
 
 /** Steps of all sub-runs that are read, and what one takes in memory. */
 const MOST_STEPS = 50_000;
 const STEP_BYTES = 512;
-const TOO_MANY = `more than ${MOST_STEPS} steps of sub-runs may have asked people, whose answers no rerun takes over; rerun the run from the start, without from_step`;
+const TOO_MANY = `more than ${MOST_STEPS} steps of sub-runs, whose answers of people no rerun takes over; rerun the run from the start, without from_step`;
 
 /** What `askedBelow` may take in memory for a run, or for those that this one repeats, whose sub-runs it takes over. */
 export async function bytesBelow(db: Kysely<Tables>, runId: string): Promise<number> {
@@ -29,37 +26,41 @@ export async function bytesBelow(db: Kysely<Tables>, runId: string): Promise<num
 }
 
 /**
- * By the ids of these sub-runs, and of theirs: their steps that may have asked people, or stopped the sub-run. No text of them is read: a
+ * These sub-runs, and theirs, with all their steps: also one that asked nobody tells that people were not asked. No text of them is read: a
  * sub-run takes over nothing, and its id follows from the step that started it.
  */
-export async function askedBelow(db: Kysely<Tables>, subRuns: readonly string[]): Promise<Map<string, Executed[]>> {
-  const byRun = new Map<string, Executed[]>();
+export async function askedBelow(db: Kysely<Tables>, subRuns: readonly string[]): Promise<Map<string, SubRun>> {
+  const byRun = new Map<string, SubRun>();
   const waiting = [...subRuns];
   const rest = createRest();
   let count = 0;
   for (const id of waiting) {
-    const found = await askedIn(db, id);
-    count += found.length;
+    const found = await subRunOf(db, id);
+    if (!found) continue;
+    count += found.executed.length;
     if (count > MOST_STEPS) throw new AppError('validation', TOO_MANY);
     byRun.set(id, found);
-    waiting.push(...found.flatMap(({ rawResponse }) => rawResponse?.childRunId ?? []));
+    waiting.push(...found.executed.flatMap(({ rawResponse }) => rawResponse?.childRunId ?? []));
     await rest();
   }
   return byRun;
 }
 
-async function askedIn(db: Kysely<Tables>, runId: string): Promise<Executed[]> {
+async function subRunOf(db: Kysely<Tables>, id: string): Promise<SubRun | null> {
+  const run = await db.selectFrom('runs').select('pipeline_name').where('id', '=', id).executeTakeFirst();
+  if (!run) return null;
   const rows = await db
     .selectFrom('step_executions')
     .select(['id', 'step_name', 'executor', 'status'])
-    .where('run_id', '=', runId)
-    .where((is) => is.or([is('executor', 'in', ASKING), is('status', '=', 'stopped')]))
+    .where('run_id', '=', id)
+    .limit(MOST_STEPS + 1)
     .execute();
-  return rows.map(({ id, step_name: stepName, executor, status }) => ({
-    id,
-    stepName,
-    executor,
-    status,
-    rawResponse: executor === 'pipeline' ? { childRunId: childId(runId, stepName) } : null,
+  const executed = rows.map((row) => ({
+    id: row.id,
+    stepName: row.step_name,
+    executor: row.executor,
+    status: row.status,
+    rawResponse: row.executor === 'pipeline' ? { childRunId: childId(id, row.step_name) } : null,
   }));
+  return { pipelineName: run.pipeline_name, executed };
 }
