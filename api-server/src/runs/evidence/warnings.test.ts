@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
-import { createWorld, type Ended, sure, type Script, type World, type WorldOptions } from '../fixtures/engine.ts';
+import { createWorld, type Ended, hang, sure, type Script, type World, type WorldOptions } from '../fixtures/engine.ts';
 import { listRuns } from '../../store/tables/list-runs.ts';
-import { type AgentFailure, failure } from '../state/executor.ts';
+import { type AgentCall, type AgentFailure, failure } from '../state/executor.ts';
 
 let world: World;
 const make = async (options: WorldOptions) => (world = await createWorld(options));
@@ -114,6 +114,21 @@ test('a trace of an earlier attempt that was cut is a warning of the last one', 
   await make({ pipelines: [text(step(', retry: {attempts: 2, delay_seconds: 0.001}'))], agents: { look } });
   const run = await world.run('p');
   expect(warnings(run).map(([type]) => type)).toEqual(['failed_attempts', 'trace_cut']);
+});
+
+test('the warnings of steps that ended before a restart count for their run', async () => {
+  let stuck = true;
+  const again = step('').replaceAll('look', 'again');
+  const agents = { look: () => sure(0.9), again: (call: AgentCall) => (stuck ? hang(call) : sure(0.9)) };
+  await make({ pipelines: [text(step('', '{{labels.no}}') + again)], agents });
+  const id = await world.start('p');
+  await expect.poll(() => world.calls.length).toBe(2);
+  await world.restart();
+  stuck = false;
+  await world.engine.resume();
+  const run = await world.ended(id);
+  expect(run.run).toMatchObject({ status: 'completed', warningCount: 1 });
+  expect(warnings(run).map(([type]) => type)).toEqual(['blank_values']);
 });
 
 test('runs are listed by whether they have warnings', async () => {

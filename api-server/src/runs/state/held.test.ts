@@ -34,14 +34,14 @@ test('an ended step is its result, one in flight is whole', () => {
   const said = {
     checks: [{ name: 'c' }],
     artifacts: ['a'],
-    trustReport: { trust: 0.9, signals: [{}], warnings: [{}] },
+    trustReport: { trust: 0.9, signals: [{}], warnings: [{ type: 'trace_cut', message: 'long' }] },
   };
   const step = { ...kept, ...said, rawResponse } as unknown as StepExecution;
   expect({ ...heldStep(step) }).toEqual({
     ...kept,
     checks: [],
     artifacts: [],
-    trustReport: { trust: 0.9, signals: [], warnings: [] },
+    trustReport: { trust: 0.9, signals: [], warnings: [{ type: 'trace_cut', message: '' }] },
     rawResponse: { loaded: rawResponse.loaded, charged: chargedOf(step) },
   });
   const running = { ...step, status: 'running' as const };

@@ -142,7 +142,10 @@ export function heldStep(step: StepExecution): StepExecution {
   const { status, output, nextStepContext, rawResponse } = step;
   if (status === 'running') return step;
   const loaded = rawResponse?.loaded;
-  const trustReport = step.trustReport && { ...step.trustReport, signals: [], warnings: [] };
+  const { trustReport: report } = step;
+  // The run counts them.
+  const warnings = (report?.warnings ?? []).map(({ type }) => ({ type, message: '' }));
+  const trustReport = report && { ...report, signals: [], warnings };
   const kept = { ...(loaded && { loaded }), charged: chargedOf(step) };
   const ended = { ...step, checks: [], artifacts: [], trustReport, rawResponse: kept };
   return held(ended, ['output', 'nextStepContext'], JSON.stringify({ output, nextStepContext }));
