@@ -177,6 +177,19 @@ test('a question that waits survives a restart, with the time it had', async () 
   expect(run.events.filter((event) => event === 'approval_requested')).toHaveLength(1);
 });
 
+test('a question with blanks has its warning after a restart, too', async () => {
+  await make({ pipelines: [pipeline(human().replace('service', 'gone'))] });
+  const id = await world.start('p');
+  const [question] = await waiting();
+  await world.restart();
+  await approve(question!.id);
+  await world.engine.resume();
+  const run = await world.ended(id);
+  const message = 'the prompt went out with blanks: there is no labels.gone';
+  expect(run.step('approve').trustReport?.warnings).toEqual([{ type: 'blank_values', message }]);
+  expect(run.run.warningCount).toBe(1);
+});
+
 test('a decision that was not taken up before a restart is taken up after it, once', async () => {
   await make({ pipelines: [pipeline(human() + after)], agents });
   const id = await world.start('p');

@@ -2,7 +2,8 @@ import { failure } from '../state/executor.ts';
 import type { HumanField } from '@signalbox/crds';
 import { defaultsOf } from './fields.ts';
 import { pendingApproval, type Approval, type ApprovalsOfRun, type FieldValues } from './approval.ts';
-import { renderPrompt } from '../prompt/prompt.ts';
+import { noteBlank } from '../prompt/blanks.ts';
+import { renderPrompt, THE_PROMPT } from '../prompt/prompt.ts';
 import type { RawResponse } from '../state/model.ts';
 import { holdSlot } from '../state/shared-slot.ts';
 import { type Answer, type Attempt, noFacts, type Performed, plainAnswer, type StepKind } from '../state/step-kind.ts';
@@ -24,6 +25,7 @@ export function humanStep(deps: HumanStepDeps): StepKind {
       const step = ctx.step as AnyHumanStep;
       const prompt =
         earlier?.prompt === undefined ? await renderPrompt(deps, ctx, step) : { ok: true as const, raw: earlier };
+      for (const value of earlier?.missing ?? []) noteBlank(ctx.run, { name: ctx.name, what: THE_PROMPT, value });
       if (!prompt.ok) return prompt;
       const { raw } = prompt;
       return {
