@@ -94,7 +94,8 @@ async function runCheck(deps: CheckDeps, check: Check, scope: CheckScope): Promi
     return { ...about, passed: false, detail: timedOut ? message : deps.env.mask(seen.message) };
   }
   const result = await weigh(deps, check, { ...scope, seen });
-  if (!result.ok) return { ...about, passed: false, detail: `${cut(check.expect, 500)}: ${cut(result.msg, 500)}` };
+  if (!result.ok)
+    return { ...about, passed: false, detail: `${cut(check.expect, 500)}: ${cut(deps.env.mask(result.msg), 500)}` };
   return {
     ...about,
     passed: result.value === true,
