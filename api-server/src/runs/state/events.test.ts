@@ -103,9 +103,19 @@ test('an event with fields that are too long has its small ones, and far fewer w
   expect(hub.chars()).toBeLessThan(2 * MAX_EVENT_CHARS);
 });
 
+test('a log that is full has what people answered', async () => {
+  const { hub, journal } = openRun();
+  for (let at = 0; at < 3 * MAX_EVENTS; at++) journal.add('warn', 'tool_denied', '');
+  journal.add('info', 'approval_decided', '');
+  journal.add('warn', 'approval_expired', '');
+  const events = await hub.history('r1', 2 * MAX_EVENTS + 1);
+  expect(events.map(({ event }) => event)).toEqual(['approval_decided', 'approval_expired']);
+});
+
 test('a log that is full of questions takes no more of them, and still every end', async () => {
   const { hub, journal } = openRun();
   for (let at = 0; at < 5 * MAX_EVENTS; at++) journal.add('info', 'approval_requested', '');
+  journal.add('info', 'approval_decided', '');
   journal.add('info', 'step_completed', '');
   journal.stored(journal.mark());
   const events = await hub.history('r1', 4 * MAX_EVENTS - 1);

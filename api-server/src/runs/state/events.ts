@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { cutShort } from '@signalbox/crds';
 import type { RunEvent, TerminalRunStatus } from './model.ts';
 
-/** Events kept of one run, and characters of them; what comes later is left out but for ends, warnings and errors, after twice as many but for ends, and after four times as many questions are, too. */
+/** Events kept of one run, and characters of them; what comes later is left out but for ends, warnings and errors, after twice as many but for ends, and after four times as many questions and their answers are, too. */
 export const MAX_EVENTS = 2_000;
 export const MAX_EVENT_CHARS = 2 * 1024 * 1024;
 
@@ -76,7 +76,7 @@ interface Live {
 const END_EVENT = /_(completed|stopped|escalated|aborted|failed|cancelled|skipped)$|^approval_requested$/;
 const isEnd = (event: string): boolean => END_EVENT.test(event);
 /** Agents ask, as often as they like. */
-const isQuestion = (event: string): boolean => event === 'approval_requested';
+const isQuestion = (event: string): boolean => /^approval_(requested|decided|expired)$/.test(event);
 
 /** Characters of the events of all runs together. */
 const MAX_ALL_CHARS = getHeapStatistics().heap_size_limit / 16;
@@ -169,7 +169,7 @@ export function createEventHub(deps: EventHubDeps): EventHub {
         add: (level, event, msg, fields) => {
           if (hasRoom(run, level === 'info' ? 1 : 2))
             return put({ level, event, msg: cutShort(msg, MOST_CHARS), fields }, MOST_LINE_CHARS);
-          if (isEnd(event) && (!isQuestion(event) || hasRoom(run, 4)))
+          if (isQuestion(event) ? hasRoom(run, 4) : isEnd(event))
             return put({ level, event, msg: cutShort(msg, SHORT_CHARS), fields }, SHORT_LINE_CHARS);
           if (run.saidFull) return undefined;
           run.saidFull = true;
