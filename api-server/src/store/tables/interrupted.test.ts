@@ -65,11 +65,14 @@ test('of a page of steps nothing is kept but their results before the next page 
   await world.close();
 });
 
-test('of a log that is far too large the last events are read', async () => {
+test.each([
+  ['', 'x'],
+  [' of three-byte text', '語'],
+])('of a log%s that is far too large the last events are read', async (_, sign) => {
   const world = await createWorld({ pipelines: [ASKS] });
   const id = await world.start('asks');
   await expect.poll(() => world.approvals.countWaiting()).toBe(1);
-  const large = (seq: number) => ({ firstSeq: seq, json: JSON.stringify([{ seq, msg: 'x'.repeat(900_000) }]) });
+  const large = (seq: number) => ({ firstSeq: seq, json: JSON.stringify([{ seq, msg: sign.repeat(900_000) }]) });
   await world.database.write(async (tx) => {
     for (let seq = 101; seq <= 120; seq++) await appendEvents(tx, id, large(seq));
   });

@@ -108,6 +108,9 @@ export async function readEvents(db: Kysely<Tables>, runId: string, afterSeq: nu
 
 const eventBytes = sql<number | string>`octet_length(events)`;
 
+/** Characters of events and warnings that a log keeps, each of up to three bytes. */
+const MOST_CHARS = 2 * MAX_EVENT_CHARS;
+
 /** Of a run that has not ended, the last stored events, as many as a log keeps of them and of warnings. */
 export async function readLastEvents(db: Kysely<Tables>, runId: string): Promise<RunEvent[]> {
   const ofRun = db.selectFrom('run_events').where('run_id', '=', runId);
@@ -115,8 +118,9 @@ export async function readLastEvents(db: Kysely<Tables>, runId: string): Promise
     .select(['first_seq', eventBytes.as('bytes')])
     .orderBy('first_seq', 'desc')
     .execute();
-  const room = { most: 2 * MAX_EVENT_CHARS, least: 1 };
-  const first = firstWithin(sizes, ({ bytes }) => Number(bytes), room).at(-1)?.first_seq ?? 0;
-  const rows = await ofRun.select('events').where('first_seq', '>=', first).orderBy('first_seq').execute();
-  return rows.flatMap(({ events }) => JSON.parse(events) as RunEvent[]);
+  const inBytes = firstWithin(sizes, ({ bytes }) => Number(bytes), { most: 3 * MOST_CHARS, least: 1 });
+  const first = inBytes.at(-1)?.first_seq ?? 0;
+  const rows = await ofRun.select('events').where('first_seq', '>=', first).orderBy('first_seq', 'desc').execute();
+  const last = firstWithin(rows, ({ events }) => events.length, { most: MOST_CHARS, least: 1 });
+  return last.toReversed().flatMap(({ events }) => JSON.parse(events) as RunEvent[]);
 }
