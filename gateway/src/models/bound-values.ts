@@ -2,6 +2,9 @@ import { createPieces } from '@signalbox/crds/process/rest';
 
 const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE, LF, CR, D] = [...'"\\,[{\n\rd'].map((char) => char.charCodeAt(0));
 
+/** Of a byte order mark, also one that was encoded twice. */
+const MARK = new Set([0xef, 0xbb, 0xbf, 0xc3, 0xaf, 0xc2]);
+
 /** Of one answer, of one event of a stream, and of the arguments of all calls in one answer. */
 export const MAX_VALUES = 50_000;
 
@@ -42,13 +45,14 @@ export function createCounter({ isStream = false, maxLines = MAX_LINES, maxEvent
   let inString = false;
   let isEscaped = false;
   let lineIsEmpty = true;
+  let lineBegins = true;
   let hasData = false;
   let before = 0;
   const endLine = () => {
     lines += 1;
     if (lineIsEmpty && (hasData || isStream)) [values, eventBytes, hasData] = [0, 0, false];
     // No string goes on in the next line.
-    [inString, isEscaped, lineIsEmpty] = [false, false, true];
+    [inString, isEscaped, lineIsEmpty, lineBegins] = [false, false, true, true];
   };
   const readInString = (byte: number) => {
     if (isEscaped) isEscaped = false;
@@ -56,7 +60,8 @@ export function createCounter({ isStream = false, maxLines = MAX_LINES, maxEvent
     else inString = byte !== QUOTE;
   };
   const readOutside = (byte: number) => {
-    hasData ||= lineIsEmpty && byte === D;
+    hasData ||= lineBegins && byte === D;
+    lineBegins &&= MARK.has(byte);
     lineIsEmpty = false;
     inString = byte === QUOTE;
     if (byte === COMMA || byte === BRACKET || byte === BRACE) values += 1;

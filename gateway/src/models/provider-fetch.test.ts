@@ -100,6 +100,8 @@ test.each([
   ['an answer', JSON.stringify('x'.repeat(5_000_000)), true],
   ['many events', `data: ${'x'.repeat(100_000)}\n\n`.repeat(60), true],
   ['an event', `data: {}\n\ndata: ${'x'.repeat(5_000_000)}\n\n`, false],
+  ['an event behind a mark', `\uFEFFdata: ${'x'.repeat(5_000_000)}\n\n`, false],
+  ['an event behind a mark that was encoded twice', `\u00EF\u00BB\u00BFdata: ${'x'.repeat(5_000_000)}\n\n`, false],
   ['an event of many lines', `${`data: ${'x'.repeat(100_000)}\n`.repeat(60)}\n`, false],
 ])('%s of five megabytes is read: %#', async (_, body, isRead) => {
   const { url } = await serve((_request, response) => response.end(body));
