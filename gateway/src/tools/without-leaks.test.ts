@@ -5,6 +5,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
 import { connectMcp } from './mcp-connection.ts';
+import { withoutLeaks } from './without-leaks.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -59,4 +60,20 @@ test.each<[string, Answer, string]>([
   expect((await heldBytes()) - before).toBeLessThan(10 * MIB);
   expect(new Set(outcomes.map((outcome) => outcome.kind))).toEqual(new Set([kind]));
   await connection.close();
+});
+
+test('an answer that cannot be sent fails no request of the same number', async () => {
+  const received: JSONRPCMessage[] = [];
+  const transport: Transport = {
+    start: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+    send: () => Promise.reject(new Error('lost')),
+  };
+  withoutLeaks(transport);
+  transport.onmessage = (message) => received.push(message);
+  await expect(transport.send({ jsonrpc: '2.0', id: 7, result: {} })).rejects.toThrow('lost');
+  await expect(transport.send({ jsonrpc: '2.0', id: 8, method: 'ping' })).rejects.toThrow('lost');
+  await setImmediate();
+  await setImmediate();
+  expect(received).toMatchObject([{ id: 8 }]);
 });

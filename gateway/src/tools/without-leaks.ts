@@ -13,7 +13,7 @@ export function withoutLeaks(transport: Transport): Transport {
       await send(message, options);
     } catch (error) {
       // The client has the error first; by an answer it forgets the request, and the error with it.
-      setImmediate(() => transport.onmessage?.(noAnswer(message)));
+      if ('method' in message) setImmediate(() => transport.onmessage?.(noAnswer(message)));
       throw error;
     }
   };
