@@ -1,22 +1,38 @@
 import { mediaTypeEssence } from '@modelcontextprotocol/sdk/shared/mediaType.js';
 import { createPieces } from '@signalbox/crds/process/rest';
 import { createCounter } from '../models/bound-values.ts';
-import { createEventIdReader, MAX_ID_BYTES } from './fetch/event-ids.ts';
-import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
+import { createFloodGuard, FLOOD_LIMITS, type FloodGuard } from './flood-guard.ts';
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 export const EVENT_STREAM = 'text/event-stream';
 const LF = 10;
 const CR = 13;
-/** Lines of one event stream. Comments and empty lines count too: they take time to read. */
-const STREAM_LIMITS = { ...FLOOD_LIMITS, maxMessages: 200_000 };
+/** All event streams of a session together. Comments and empty lines count too: they take time to read. */
+const STREAM_LIMITS = { ...FLOOD_LIMITS, maxMessages: 200_000, maxBytes: 64 * 1024 * 1024 };
+/** Of all answers and events of a session that are not complete. Their text takes twice as much. */
+const MAX_UNFINISHED_BYTES = 32 * 1024 * 1024;
+
+/** What the answers of a session share. */
+interface Session {
+  withinLimits: FloodGuard;
+  unfinished: number;
+  onFlood: (reason: string) => void;
+}
 
 /**
- * A fetch whose answer fails after `maxBytes`: of the whole body, or of one event in an event stream, which has the plain content type then. `onFlood` is called for a
- * stream that exceeds this or another limit.
+ * The fetch of a session, whose answers fail after `maxBytes`: of the whole body, or of one event in an event stream, which has the plain
+ * content type then; and after a larger number of bytes that all of them have begun. `onFlood` is called for a stream that exceeds
+ * these or other limits.
  */
-export function boundedFetch(inner: Fetch, maxBytes: number, onFlood: (reason: string) => void): Fetch {
+export function boundedFetch(
+  inner: Fetch,
+  maxBytes: number,
+  onFlood: (reason: string) => void,
+  now = () => performance.now(),
+): Fetch {
+  const withinLimits = createFloodGuard(STREAM_LIMITS, now);
+  const session: Session = { withinLimits, unfinished: 0, onFlood };
   return async (url, init) => {
     const response = await inner(url, init);
     if (!response.body) return response;
@@ -24,7 +40,7 @@ export function boundedFetch(inner: Fetch, maxBytes: number, onFlood: (reason: s
     const headers = new Headers(response.headers);
     const isStream = isReadAsStream(response, init);
     if (isStream) headers.set('content-type', EVENT_STREAM);
-    const limit = isStream ? eventLimit(maxBytes, onFlood) : byteLimit(maxBytes);
+    const limit = isStream ? eventLimit(maxBytes, session) : byteLimit(maxBytes, session);
     const bounded = new Response(response.body.pipeThrough(limit), { status, statusText, headers });
     Object.defineProperty(bounded, 'url', { value: from });
     return bounded;
@@ -32,62 +48,103 @@ export function boundedFetch(inner: Fetch, maxBytes: number, onFlood: (reason: s
 }
 
 /** As the SDK sees it: what answers a GET for events is a stream, whatever it says; all that failed, and what answers about tokens, is read as a whole. */
-function isReadAsStream(response: Response, { method, headers }: RequestInit = {}): boolean {
-  if (!response.ok || !new Headers(headers).get('accept')?.includes(EVENT_STREAM)) return false;
-  return method === 'GET' || mediaTypeEssence(response.headers.get('content-type')) === EVENT_STREAM;
+function isReadAsStream(response: Response, init: RequestInit = {}): boolean {
+  if (!response.ok || !acceptsEvents(init)) return false;
+  return asksForEvents(init) || mediaTypeEssence(response.headers.get('content-type')) === EVENT_STREAM;
 }
 
-function byteLimit(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+export const asksForEvents = (init: RequestInit): boolean => init.method === 'GET' && acceptsEvents(init);
+
+const acceptsEvents = ({ headers }: RequestInit): boolean =>
+  new Headers(headers).get('accept')?.includes(EVENT_STREAM) ?? false;
+
+function byteLimit(maxBytes: number, session: Session): TransformStream<Uint8Array, Uint8Array> {
   const excessIn = createCounter();
+  const unfinished = createUnfinished(session);
   let seen = 0;
-  return new TransformStream({
+  const limit: Transformer<Uint8Array, Uint8Array> = {
     transform(chunk, controller) {
       seen += chunk.length;
-      const excess = seen > maxBytes ? `${maxBytes} bytes` : excessIn(chunk);
-      if (excess !== null) controller.error(new Error(`the tool server sent more than ${excess}`));
-      else controller.enqueue(chunk);
+      const excess = seen > maxBytes ? `${maxBytes} bytes` : (unfinished.excess(seen) ?? excessIn(chunk));
+      if (excess === null) return controller.enqueue(chunk);
+      unfinished.over();
+      controller.error(new Error(`the tool server sent more than ${excess}`));
     },
-  });
+  };
+  return transformUntil(limit, unfinished.over);
 }
 
-function eventLimit(maxBytes: number, onFlood: (reason: string) => void): TransformStream<Uint8Array, Uint8Array> {
-  const withinLimits = createFloodGuard(STREAM_LIMITS, () => performance.now());
+function eventLimit(maxBytes: number, session: Session): TransformStream<Uint8Array, Uint8Array> {
   const pieces = createPieces();
   const excessIn = createCounter({ isStream: true, maxLines: Infinity });
-  // The SDK keeps the last one for as long as the server asks it to wait, also when the session is over.
-  let hasLongId = false;
-  const readId = createEventIdReader(() => (hasLongId = true));
-  let seen = 0;
+  const lines = createLines();
+  const unfinished = createUnfinished(session);
   const problemWith = (chunk: Uint8Array): string | null => {
-    readId(chunk);
-    if (hasLongId) return `sent an event whose id has more than ${MAX_ID_BYTES} bytes`;
-    const eventEnd = lastBlankLine(chunk);
-    seen = eventEnd < 0 ? seen + chunk.length : chunk.length - eventEnd;
-    if (Math.max(seen, chunk.length) > maxBytes) return `sent an event of more than ${maxBytes} bytes`;
-    const excess = excessIn(chunk);
+    const { ended, eventBytes } = lines(chunk);
+    if (Math.max(eventBytes, chunk.length) > maxBytes) return `sent an event of more than ${maxBytes} bytes`;
+    const excess = unfinished.excess(eventBytes) ?? excessIn(chunk);
     if (excess !== null) return `sent more than ${excess}`;
-    return withinLimits(chunk.length, linesIn(chunk)) ? null : 'flooded its output';
+    return session.withinLimits(chunk.length, ended) ? null : 'flooded its output';
   };
-  return new TransformStream({
+  const limit: Transformer<Uint8Array, Uint8Array> = {
     async transform(chunk, controller) {
       const problem = problemWith(chunk);
       if (problem !== null) {
+        unfinished.over();
         controller.error(new Error(`the tool server ${problem}`));
-        return onFlood(problem);
+        return session.onFlood(problem);
       }
       for await (const piece of pieces(chunk)) controller.enqueue(piece);
     },
-  });
+  };
+  return transformUntil(limit, unfinished.over);
 }
 
-/** Offset after the last blank line of a chunk, or -1. */
-function lastBlankLine(chunk: Uint8Array): number {
-  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-  return Math.max(bytes.lastIndexOf('\n\n'), bytes.lastIndexOf('\r\n\r\n'));
+/** `over` is called when the stream was read, given up or broke off, but not where it fails here. */
+export function transformUntil(
+  limit: Transformer<Uint8Array, Uint8Array>,
+  over: () => void,
+): TransformStream<Uint8Array, Uint8Array> {
+  // The types do not know of `cancel`.
+  const all = { ...limit, flush: over, cancel: over };
+  return new TransformStream(all);
 }
 
-function linesIn(chunk: Uint8Array): number {
-  let lines = 0;
-  for (const byte of chunk) if (byte === LF || byte === CR) lines += 1;
-  return lines;
+/** How much of the session's unfinished bytes one answer has. */
+function createUnfinished(session: Session) {
+  let own = 0;
+  const set = (bytes: number) => {
+    session.unfinished += bytes - own;
+    own = bytes;
+  };
+  return {
+    excess: (bytes: number): string | null => {
+      set(bytes);
+      return session.unfinished > MAX_UNFINISHED_BYTES ? `${MAX_UNFINISHED_BYTES} bytes that are not complete` : null;
+    },
+    over: () => set(0),
+  };
+}
+
+/** Counts the lines of each chunk of a stream, and the bytes since the last blank one. */
+function createLines(): (chunk: Uint8Array) => { ended: number; eventBytes: number } {
+  let eventBytes = 0;
+  let lineIsEmpty = true;
+  let before = 0;
+  const endLine = () => {
+    if (lineIsEmpty) eventBytes = 0;
+    lineIsEmpty = true;
+  };
+  return (chunk) => {
+    let ended = 0;
+    for (const byte of chunk) {
+      eventBytes += 1;
+      const endsLine = byte === LF || byte === CR;
+      if (endsLine) ended += 1;
+      else lineIsEmpty = false;
+      if (endsLine && !(byte === LF && before === CR)) endLine();
+      before = byte;
+    }
+    return { ended, eventBytes };
+  };
 }

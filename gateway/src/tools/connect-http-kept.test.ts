@@ -10,13 +10,14 @@ import { connectHttp } from './connect-http.ts';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 const MIB = 1024 * 1024;
-const WEEKS_LATER = 'id: later\nretry: 2000000000\ndata:\n\n';
+/** An id that would keep the text before it, which it was read with. */
+const WEEKS_LATER = `:${'x'.repeat(MIB)}\nid: much-later-than-now\nretry: 2000000000\ndata:\n\n`;
 
 const HELLO = {
   protocolVersion: '2025-06-18',
   capabilities: { tools: {} },
   serverInfo: { name: 'x', version: '1' },
-  instructions: 'x'.repeat(2 * MIB),
+  instructions: 'x'.repeat(4 * MIB),
 };
 /** How many calls were answered like this. */
 let putOff = 0;
@@ -39,20 +40,23 @@ test('of a session that is over nothing large is kept, though its server asked t
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
   const session = async () => {
     const connection = await connectHttp({ url, headers: {} }, 600_000, new AbortController().signal);
-    const call = () => connection.call('t', {}, { signal: new AbortController().signal, timeoutMs: 100 });
-    expect((await Promise.all([call(), call()])).map(({ kind }) => kind)).toEqual(['timeout', 'timeout']);
+    const call = () => connection.call('t', {}, { signal: new AbortController().signal, timeoutMs: 1000 });
+    const outcomes = await Promise.all([call(), call(), call(), call()]);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(outcomes.map(() => 'timeout'));
     await connection.close();
   };
   const heldBytes = async () => {
-    await new Promise((resolve) => setImmediate(resolve));
-    collectGarbage();
+    for (let count = 0; count < 3; count++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      collectGarbage();
+    }
     return process.memoryUsage().heapUsed;
   };
   await session();
   const before = await heldBytes();
-  for (let count = 0; count < 10; count++) await session();
-  expect(putOff).toBe(22);
-  expect((await heldBytes()) - before).toBeLessThan(8 * MIB);
+  for (let count = 0; count < 3; count++) await session();
+  expect(putOff).toBe(16);
+  expect((await heldBytes()) - before).toBeLessThan(5 * MIB);
   server.closeAllConnections();
   server.close();
 });

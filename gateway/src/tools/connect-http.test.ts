@@ -46,6 +46,10 @@ const WAYS: Record<string, (asked: Asked, response: ServerResponse, request: Inc
     resumable = asked.id;
     response.writeHead(200, EVENTS).end('id: kept\nretry: 10\ndata:\n\n');
   },
+  'resumable, resumed at the third try': (asked, response) => {
+    resumable = asked.id;
+    response.writeHead(200, EVENTS).end('id: slow\nretry: 10\ndata:\n\nid: not-complete\n');
+  },
   'resumable, again and again': (_, response) => response.writeHead(200, EVENTS).end(AGAIN),
   'an answer that is too large': ({ id }, response) =>
     response.writeHead(200, JSON_TYPE).end(answerTo(id, said('y'.repeat(11 * 1024 * 1024)))),
@@ -123,8 +127,9 @@ function handleGet(request: IncomingMessage, response: ServerResponse): void {
     openedAgain += 1;
     return void response.writeHead(200, EVENTS).end(AGAIN);
   }
+  if (asked === 'slow' && (openedAgain += 1) < 3) return void response.writeHead(200, EVENTS).end(': not yet\n\n');
   if (listening && asked === undefined) return listening(response);
-  if (asked !== 'kept') return void response.writeHead(asked === undefined ? 405 : 404).end();
+  if (asked !== 'kept' && asked !== 'slow') return void response.writeHead(asked === undefined ? 405 : 404).end();
   response.writeHead(200, EVENTS).end(`id: kept-2\ndata: ${answerTo(resumable, said('resumed'))}\n\n`);
 }
 
@@ -187,6 +192,7 @@ test.each([
   ['answer', 'fine'],
   ['answer then reset', 'fine'],
   ['resumable, then resumed', 'resumed'],
+  ['resumable, resumed at the third try', 'resumed'],
 ])('an answer that came counts, however the stream ended: %s', async (way, words) => {
   expect(await call(way)).toEqual({ kind: 'ok', text: words });
 });
@@ -223,7 +229,7 @@ test.each([
   ['requests without end', 'flooded its output'],
   ['values without end', 'sent more than 50000 values in one message'],
   ['an event that is too large', 'sent an event of more than 10485760 bytes'],
-  ['an id that is too long', 'sent an event whose id has more than 1024 bytes'],
+  ['an id that is too long', 'sent an id of an event, or a time to wait, of more than 1024 bytes'],
   ['an answer of nobody', 'answered a request that was never made'],
   ['a request with a long id', 'sent a request whose id has more than 200 characters'],
   ['requests whose answers are not taken', 'left more than 16 answers to its requests'],

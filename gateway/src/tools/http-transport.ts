@@ -43,6 +43,7 @@ export class HttpTransport implements Transport {
     ),
     isAwaited: (id) => this.incoming.isAwaited(id),
     lost: (message) => this.receive(message),
+    onFlood: (reason) => this.end(reason),
   });
   private readonly withinStreams = createFloodGuard({ ...FLOOD_LIMITS, maxMessages: MAX_STREAMS }, () =>
     performance.now(),
@@ -126,7 +127,7 @@ export class HttpTransport implements Transport {
     void this.inner.close();
     this.remote.close();
     this.onclose?.();
-    // The SDK may wait for weeks to reopen a stream, as the server asked it to; the client with all it knows must not wait with it.
+    // The SDK may wait for minutes to reopen a stream, as the server asked it to; the client with all it knows must not wait with it.
     delete this.onmessage;
     delete this.onerror;
     delete this.onclose;
