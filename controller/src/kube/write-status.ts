@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setHeaderOptions } from '@kubernetes/client-node';
-import { type CustomObject, GROUP, type ObjectStatus, PLURALS, VERSION, withStatus } from '../objects/custom-object.ts';
+import { type CustomObject, GROUP, PLURALS, VERSION, withStatus } from '../objects/custom-object.ts';
+import type { ObjectStatus } from '../objects/object-status.ts';
 import { answerOf, JSON_PATCH, type KubeAnswer, type Refusal } from './answer.ts';
 import { type Cluster, FIELD_MANAGER } from './cluster.ts';
 

@@ -1,7 +1,7 @@
-import { Condition, type DefinitionKind, isName } from '@signalbox/crds';
+import { type DefinitionKind, isName } from '@signalbox/crds';
 import { z } from 'zod';
-import { definitionJson, inMemory, isSoundStatus } from './definition-size.ts';
-import { packedIn } from './packed-body.ts';
+import { definitionJson, inMemory } from './definition-size.ts';
+import { beyondUsual, type ObjectStatus, smallStatus, statusIn } from './object-status.ts';
 
 export const GROUP = 'signalbox.dev';
 export const VERSION = 'v1alpha1';
@@ -36,18 +36,6 @@ export interface CustomObject {
   readonly status: ObjectStatus;
 }
 
-const Replica = z.looseObject({ pod: z.string(), hash: z.string().nullable().default(null) });
-export type Replica = z.infer<typeof Replica>;
-
-const ObjectStatus = z.looseObject({
-  observedGeneration: z.number().optional(),
-  contentHash: z.string().optional(),
-  lastAccepted: z.record(z.string(), z.unknown()).transform(packedIn).optional(),
-  conditions: z.array(Condition).default([]),
-  replicas: z.array(Replica).default([]),
-});
-export type ObjectStatus = z.infer<typeof ObjectStatus>;
-
 const Written = z.object({
   metadata: z.object({
     name: z.string().min(1),
@@ -63,12 +51,11 @@ const Written = z.object({
   status: z.unknown().optional(),
 });
 
-/** Reads what the API server sent; null where it is not one of our objects. An invalid status counts as none. */
+/** Reads what the API server sent; null where it is not one of our objects. */
 export function toCustomObject(kind: DefinitionKind, value: unknown): CustomObject | null {
   const parsed = Written.safeParse(value);
   if (!parsed.success) return null;
   const { metadata, spec, status } = parsed.data;
-  const known = ObjectStatus.safeParse(isSoundStatus(status) ? (status ?? {}) : {});
   const json = spec && definitionJson(spec);
   // Kept as text and parsed at each access, which is once a change: parsed values take four times the memory.
   const written = json ?? JSON.stringify(nameIn(spec));
@@ -87,7 +74,7 @@ export function toCustomObject(kind: DefinitionKind, value: unknown): CustomObje
     tooLarge: json === null,
     crowded: false,
     specSize: inMemory(written),
-    status: known.success ? known.data : { conditions: [], replicas: [] },
+    status: statusIn(status),
   };
 }
 
@@ -114,17 +101,18 @@ function copyWith(object: CustomObject, changed: Partial<CustomObject>): CustomO
 
 /** What the object takes in memory that grows with what its author writes. */
 export const sizeOf = ({ specSize, status }: CustomObject): number =>
-  specSize + (status.lastAccepted?.gzip.length ?? 0);
+  specSize + (status.lastAccepted?.gzip.length ?? 0) + beyondUsual(status);
 
-/** Only what names it is left of its spec, and of what was accepted last the hash. */
+/** Only what names it is left of its spec, of what was accepted last the hash, and of its status what is usual. */
 export function withoutSpec(object: CustomObject): CustomObject {
-  const { lastAccepted } = object.status;
+  const status = smallStatus(object.status);
+  const { lastAccepted } = status;
   return copyWith(object, {
     spec: nameIn(object.spec),
     tooLarge: true,
     crowded: true,
-    specSize: sizeOf(object),
-    status: { ...object.status, ...(lastAccepted && { lastAccepted: { ...lastAccepted, gzip: '' } }) },
+    specSize: sizeOf(object) - beyondUsual(status),
+    status: { ...status, ...(lastAccepted && { lastAccepted: { ...lastAccepted, gzip: '' } }) },
   });
 }
 

@@ -17,6 +17,9 @@ const SMALL_TABLES = { windowBits: 13, memLevel: 6 };
 /** A definition holds at most 256 KiB of YAML; expanded, it stays below this. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
+/** Longer than any hash. */
+const MAX_HASH = 128;
+
 const hashes = new WeakMap<Body, string>();
 
 /** The same as before where the body is. */
@@ -31,7 +34,7 @@ export function packBody(body: Body, before?: PackedBody): PackedBody {
 export function packedIn(written: Body): PackedBody {
   const { hash, gzip } = written;
   if (typeof gzip !== 'string') return packBody(written);
-  return { hash: typeof hash === 'string' ? hash : '', gzip };
+  return { hash: typeof hash === 'string' && hash.length <= MAX_HASH ? hash : '', gzip };
 }
 
 /** Undefined where it cannot be read, or is not the body that the hash names. */

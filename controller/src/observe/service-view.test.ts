@@ -26,6 +26,22 @@ test('what a service warns of in a definition is known', () => {
   expect([...(view?.warnings ?? [])]).toEqual([[keyOf('Pipeline', 'checkout'), 'OPS_HOOK is not allowed']]);
 });
 
+test('of what a service says only so much is taken that a status holds it', () => {
+  const message = 'x'.repeat(100_000);
+  const errors = [{ agent: 'a', field: 'model', message }];
+  const discovered_tools = Array.from({ length: 1000 }, (_, at) => ({
+    server: 's',
+    name: `${at}-${'x'.repeat(200)}`,
+    hash: 'h',
+  }));
+  const agents = readAgents('gateway-0', { agents: [{ name: 'a', version: 'v', discovered_tools }], errors });
+  expect(agents?.tools.size).toBe(0);
+  expect(agents?.errors.get(keyOf('Agent', 'a'))).toHaveLength(1001);
+  const warnings = [{ kind: 'Pipeline', name: 'a', msg: message }];
+  const view = readDefinitions('api-0', { definitions: [], warnings });
+  expect(view?.warnings.get(keyOf('Pipeline', 'a'))).toHaveLength(1001);
+});
+
 test('verdicts of pipelines come with their sentence, or without', () => {
   const definition = { kind: 'Pipeline', hash: 'h' };
   const view = readDefinitions('api-server-0', {

@@ -1,4 +1,4 @@
-import type { DefinitionKind } from '@signalbox/crds';
+import { cutShort, type DefinitionKind } from '@signalbox/crds';
 import { z } from 'zod';
 
 /** What one replica of a service has loaded. */
@@ -47,6 +47,10 @@ export type ServiceView =
   | { asked: true; replicas: ReplicaView[]; failed: { pod: string; message: string }[] };
 
 export const keyOf = (kind: DefinitionKind, name: string): string => `${kind} ${name}`;
+
+/** What goes into a status is bounded: one that is too large counts as none when it is read. */
+const MAX_MESSAGE = 1000;
+const MAX_TOOLS_CHARS = 128 * 1024;
 
 /** Entries of one list. How many there are is looked at before any of them is: to describe each wrong one takes seconds. */
 const MAX_ENTRIES = 50_000;
@@ -115,7 +119,11 @@ export function readDefinitions(pod: string, body: unknown): ReplicaView | null 
 /** The first of each definition; the last may only say how many more there are. */
 const messagesOf = (problems: readonly z.infer<typeof Problem>[]): ReadonlyMap<string, string> =>
   new Map(
-    problems.toReversed().flatMap(({ kind, name, msg }) => (kind && name ? [[keyOf(kind, name), msg] as const] : [])),
+    problems
+      .toReversed()
+      .flatMap(({ kind, name, msg }) =>
+        kind && name ? [[keyOf(kind, name), cutShort(msg, MAX_MESSAGE)] as const] : [],
+      ),
   );
 
 const Tool = z.object({ server: z.string(), name: z.string(), hash: z.string() });
@@ -142,7 +150,7 @@ export function readAgents(pod: string, body: unknown): ReplicaView | null {
     new Map(
       problems
         .filter(({ severity }) => (severity === 'warning') === warnings)
-        .map(({ agent, field, message }) => [keyOf('Agent', agent), `${field}: ${message}`]),
+        .map(({ agent, field, message }) => [keyOf('Agent', agent), cutShort(`${field}: ${message}`, MAX_MESSAGE)]),
     );
   return {
     pod,
@@ -153,7 +161,9 @@ export function readAgents(pod: string, body: unknown): ReplicaView | null {
     verdicts: new Map(),
     goldenSets: new Map(),
     tools: new Map(
-      agents.flatMap(({ name, discovered_tools: tools }) => (tools ? [[keyOf('Agent', name), tools] as const] : [])),
+      agents.flatMap(({ name, discovered_tools: tools }) =>
+        tools && JSON.stringify(tools).length <= MAX_TOOLS_CHARS ? [[keyOf('Agent', name), tools] as const] : [],
+      ),
     ),
   };
 }

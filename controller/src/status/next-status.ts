@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalJson, type Condition } from '@signalbox/crds';
 import { AGENT_LABEL } from '../objects/child-object.ts';
-import type { CustomObject, ObjectStatus } from '../objects/custom-object.ts';
+import type { CustomObject } from '../objects/custom-object.ts';
+import type { ObjectStatus } from '../objects/object-status.ts';
 import { packBody, unpackBody } from '../objects/packed-body.ts';
 import { type DiscoveredTool, keyOf, type LastRun, type ServiceView } from '../observe/service-view.ts';
 import { acceptedOf } from '../plan/last-accepted.ts';

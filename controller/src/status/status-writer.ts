@@ -1,4 +1,5 @@
-import type { CustomObject, ObjectStatus } from '../objects/custom-object.ts';
+import type { CustomObject } from '../objects/custom-object.ts';
+import type { ObjectStatus } from '../objects/object-status.ts';
 import { sameStatus, type Transition, transitions } from './next-status.ts';
 
 /** `refused` is about one object; `unavailable` may be about the API server: it is down, restarts or asks for patience. */

@@ -1,4 +1,5 @@
-import type { CustomObject, ObjectStatus } from '../objects/custom-object.ts';
+import type { CustomObject } from '../objects/custom-object.ts';
+import type { ObjectStatus } from '../objects/object-status.ts';
 import { packedIn } from '../objects/packed-body.ts';
 
 export interface ObjectInput extends Partial<Omit<CustomObject, 'status'>> {
