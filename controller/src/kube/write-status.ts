@@ -20,7 +20,7 @@ export async function writeStatus(
   status: ObjectStatus,
 ): Promise<StatusWritten> {
   const { kind, namespace, name, uid } = object;
-  const body = [{ op: 'test', path: '/metadata/uid', value: uid }, ...changesTo(status)];
+  const body = [{ op: 'test', path: '/metadata/uid', value: uid }, ...changesTo(object.status, status)];
   const place = { group: GROUP, version: VERSION, plural: PLURALS[kind], namespace, name };
   const answer = await answerOf(
     custom.patchNamespacedCustomObjectStatus({ ...place, body, fieldManager: FIELD_MANAGER }, STATUS_PATCH),
@@ -29,10 +29,17 @@ export async function writeStatus(
 }
 
 /** Of a body that was left out here, the one in the cluster stays. */
-function changesTo(status: ObjectStatus): { op: 'add'; path: string; value: unknown }[] {
+function changesTo(
+  before: ObjectStatus,
+  status: ObjectStatus,
+): { op: 'add' | 'remove'; path: string; value?: unknown }[] {
   const { lastAccepted, ...rest } = status;
-  if (lastAccepted?.gzip !== '') return [{ op: 'add', path: '/status', value: status }];
-  return Object.entries(rest).map(([key, value]) => ({ op: 'add', path: `/status/${key}`, value }));
+  if (lastAccepted?.leftOut === undefined) return [{ op: 'add', path: '/status', value: status }];
+  const gone = Object.keys(before).filter((key) => before[key] !== undefined && !Object.hasOwn(status, key));
+  return [
+    ...Object.entries(rest).map(([key, value]) => ({ op: 'add' as const, path: `/status/${key}`, value })),
+    ...gone.map((key) => ({ op: 'remove' as const, path: `/status/${key}` })),
+  ];
 }
 
 export interface EventInput {

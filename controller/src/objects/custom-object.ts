@@ -29,9 +29,9 @@ export interface CustomObject {
   readonly spec: Readonly<Record<string, unknown>>;
   /** Its spec is larger than a definition may be: only the name in it was kept. */
   readonly tooLarge: boolean;
-  /** Its spec and what was accepted last were left out because its namespace holds too much. */
+  /** Its spec was left out because its namespace holds too much; what was accepted last may be too. */
   readonly crowded: boolean;
-  /** What its spec takes in memory; where it is crowded, what all of it took that was left out. */
+  /** What its spec takes in memory, or took before it was left out with large parts of the status. */
   readonly specSize: number;
   readonly status: ObjectStatus;
 }
@@ -99,21 +99,34 @@ function copyWith(object: CustomObject, changed: Partial<CustomObject>): CustomO
   return Object.defineProperties({} as CustomObject, all);
 }
 
-/** What the object takes in memory that grows with what its author writes. */
-export const sizeOf = ({ specSize, status }: CustomObject): number =>
-  specSize + (status.lastAccepted?.gzip.length ?? 0) + beyondUsual(status);
+/** What was accepted last takes in memory, also where it was left out. */
+export const acceptedSize = ({ status: { lastAccepted } }: CustomObject): number =>
+  lastAccepted?.leftOut ?? lastAccepted?.gzip.length ?? 0;
 
-/** Only what names it is left of its spec, of what was accepted last the hash, and of its status what is usual. */
+/** What the object takes in memory that grows with what its author writes; of a crowded one, what it took. */
+export const sizeOf = (object: CustomObject): number =>
+  object.specSize + acceptedSize(object) + beyondUsual(object.status);
+
+/** Only what names it is left of its spec, and of its status what is usual. */
 export function withoutSpec(object: CustomObject): CustomObject {
+  if (object.crowded) return object;
   const status = smallStatus(object.status);
-  const { lastAccepted } = status;
   return copyWith(object, {
     spec: nameIn(object.spec),
     tooLarge: true,
     crowded: true,
-    specSize: sizeOf(object) - beyondUsual(status),
-    status: { ...status, ...(lastAccepted && { lastAccepted: { ...lastAccepted, gzip: '' } }) },
+    specSize: object.specSize + beyondUsual(object.status) - beyondUsual(status),
+    status,
   });
+}
+
+/** Of what was accepted last only the hash is left. */
+export function withoutAccepted(object: CustomObject): CustomObject {
+  const { lastAccepted } = object.status;
+  if (!lastAccepted || lastAccepted.leftOut !== undefined) return object;
+  const { hash, gzip } = lastAccepted;
+  const leftOut = { hash, gzip: '', leftOut: gzip.length };
+  return copyWith(object, { status: { ...object.status, lastAccepted: leftOut } });
 }
 
 export const READINESS_GATE = `${GROUP}/readiness-gate`;

@@ -9,6 +9,8 @@ export interface PackedBody {
   hash: string;
   /** The JSON, compressed, in base64. */
   gzip: string;
+  /** So many characters of it were left out here, and are in the cluster. */
+  leftOut?: number;
 }
 
 /** With the usual 256 KiB of tables, to fill them takes longer than to compress a body. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { objectOf } from '../testing/objects.ts';
+import { withoutSpec } from './custom-object.ts';
 import { createScopeStore } from './scope-store.ts';
 
 const at = (name: string, resourceVersion: string) => objectOf({ name, resourceVersion });
@@ -97,4 +98,33 @@ test('a name that is given again belongs to the new object, whichever deletion c
   store.remove(at('a', '10').uid);
   expect(store.upsert({ ...at('a', '11'), uid: 'between' })).toBe(false);
   expect(store.objects().map(({ uid }) => uid)).toEqual(['new']);
+});
+
+test('an object of which a part was left out stays the same until its version changes', () => {
+  const store = createScopeStore(
+    () => 0,
+    (objects) => objects.map(withoutSpec),
+  );
+  store.replace([at('a', '10')]);
+  const [before] = store.objects();
+  store.replace([at('a', '10')]);
+  expect(store.objects()[0]).toBe(before);
+  store.replace([at('a', '11')]);
+  expect(store.objects()[0]).toMatchObject({ resourceVersion: '11', crowded: true });
+});
+
+test('specs that were left out and come again are left out again before many of them are kept', () => {
+  let fits = 0;
+  const store = createScopeStore(
+    () => 0,
+    (objects) => {
+      fits += 1;
+      return objects.map(withoutSpec);
+    },
+  );
+  const large = (version: string) =>
+    Array.from({ length: 8 }, (_, index) => ({ ...at(`a-${index}`, version), specSize: 1_000_000 }));
+  store.replace(large('1'));
+  for (const object of large('2')) store.upsert(object);
+  expect(fits).toBe(5);
 });

@@ -52,8 +52,9 @@ export function createScopeStore(now: () => number, fit: ScopeStore['fit'] = (ob
   let sizes: Sizes | null = null;
 
   const index = (objects: readonly CustomObject[]) => {
-    known = new Map(objects.map((object) => [object.uid, object]));
-    named = new Map(objects.map((object) => [nameOf(object), object]));
+    const kept = objects.map((object) => sameAs(known.get(object.uid), object));
+    known = new Map(kept.map((object) => [object.uid, object]));
+    named = new Map(kept.map((object) => [nameOf(object), object]));
     grown = 0;
     sizes = null;
   };
@@ -90,7 +91,7 @@ export function createScopeStore(now: () => number, fit: ScopeStore['fit'] = (ob
       known.set(object.uid, object);
       named.set(nameOf(object), object);
       sizes = null;
-      grown += Math.max(0, sizeOf(object) - (before ? sizeOf(before) : 0));
+      grown += Math.max(0, sizeOf(object) - (before && !before.crowded ? sizeOf(before) : 0));
       if (grown > UNSEEN_GROWTH) index(fit([...known.values()]));
       return true;
     },
@@ -113,6 +114,16 @@ export function createScopeStore(now: () => number, fit: ScopeStore['fit'] = (ob
     isGone: (uid) => gone.has(uid) || (trusted && empties.length === 0),
     doubtful: () => empties.length > 0,
   };
+}
+
+/** The object before where the same was left out of the same version: what was made of it stays known. */
+function sameAs(before: CustomObject | undefined, object: CustomObject): CustomObject {
+  const isSame =
+    before?.resourceVersion === object.resourceVersion &&
+    before.crowded &&
+    object.crowded &&
+    before.status.lastAccepted?.leftOut === object.status.lastAccepted?.leftOut;
+  return isSame ? before : object;
 }
 
 /** Finds an object that was replaced by another of its name, where its deletion was not seen. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { objectOf } from '../testing/objects.ts';
-import { type CustomObject, toCustomObject, withStatus } from './custom-object.ts';
+import { type CustomObject, sizeOf, toCustomObject, withStatus } from './custom-object.ts';
 import { withinRoom } from './spec-room.ts';
 import { createWorld } from './world.ts';
 
@@ -62,10 +62,57 @@ test('of an object without room only its name is left, also after its status was
     elsewhere: new Map(Array.from({ length: 16 }, (_, at) => [`n${at}`, MIB])),
   });
   expect(left).toMatchObject({ spec: { name: 'helper' }, tooLarge: true, crowded: true });
-  expect(left?.status.lastAccepted).toEqual({ hash: 'h', gzip: '' });
+  expect(left?.status.lastAccepted).toEqual({ hash: 'h', gzip: '', leftOut: MIB });
   const next = withStatus(left!, left!.status, { metadata: { ...METADATA, resourceVersion: '8' } });
   expect(next).toMatchObject({ spec: { name: 'helper' }, crowded: true, specSize: left?.specSize });
-  expect(left?.specSize).toBeGreaterThan(1.5 * MIB);
+  expect(sizeOf(left!)).toBe(sizeOf(full));
+});
+
+/** Of a definition that was accepted; `packed` characters of it are kept. */
+const working = (age: number, specSize: number, packed = MIB / 2): CustomObject => ({
+  ...sized('loud', age, specSize),
+  status: { conditions: [], replicas: [], lastAccepted: { hash: 'h', gzip: 'x'.repeat(packed) } },
+});
+const served = (objects: readonly CustomObject[]) =>
+  objects.filter(({ status }) => status.lastAccepted?.gzip).map(({ name }) => name);
+const held = (objects: readonly CustomObject[]) =>
+  objects.reduce((sum, { crowded, specSize, status }) => {
+    return sum + (crowded ? 0 : specSize) + (status.lastAccepted?.gzip.length ?? 0);
+  }, 0);
+
+test('what was accepted of an object stays, whatever others of its namespace that were never accepted take', () => {
+  const objects = [...many('loud', 9), working(0, MIB)];
+  const left = withinRoom(objects, ROOM);
+  expect(served(left)).toEqual(['loud-0']);
+  expect(left.at(-1)).toBe(objects.at(-1));
+  expect(kept(left)).toEqual(['loud-6', 'loud-7', 'loud-8', 'loud-0']);
+});
+
+test('of objects that were made large once they were accepted all keep what was accepted, and the oldest their specs', () => {
+  const left = withinRoom(
+    Array.from({ length: 10 }, (_, age) => working(age, 2 * MIB)),
+    ROOM,
+  );
+  expect(served(left)).toHaveLength(10);
+  expect(kept(left)).toEqual(['loud-9']);
+  expect(held(left)).toBeLessThanOrEqual(8 * MIB);
+});
+
+test('what was accepted of the newest objects has no room only where that of all has none', () => {
+  const objects = Array.from({ length: 20 }, (_, age) => working(age, 1024));
+  const left = withinRoom(objects, ROOM);
+  expect(served(left)).toEqual(objects.slice(4).map(({ name }) => name));
+  expect(held(left)).toBeLessThanOrEqual(8 * MIB);
+});
+
+test.each([
+  ['large specs', () => Array.from({ length: 10 }, (_, age) => working(age, 2 * MIB))],
+  ['large accepted bodies', () => Array.from({ length: 20 }, (_, age) => working(age, 1024))],
+  ['both and new objects', () => [...many('loud', 4), ...Array.from({ length: 12 }, (_, at) => working(10 + at, MIB))]],
+])('objects with %s of which parts were left out count as before, and no more is left out', (_, make) => {
+  const left = withinRoom(make(), ROOM);
+  expect(withinRoom(left, ROOM)).toEqual(left);
+  expect(withinRoom(left.toReversed(), ROOM)).toEqual(left.toReversed());
 });
 
 test.each([

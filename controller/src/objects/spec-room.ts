@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import { byAge, type CustomObject, sizeOf, withoutSpec } from './custom-object.ts';
+import { acceptedSize, byAge, type CustomObject, sizeOf, withoutAccepted, withoutSpec } from './custom-object.ts';
 
 const MIB = 1024 * 1024;
 /** Of the objects of one kind, as they are counted, in a process with the memory that the chart gives it. */
@@ -9,7 +9,7 @@ const ROOM_OF_RELEASE = 24 * MIB;
 const ROOM_OF_OTHERS = 16 * MIB;
 
 export const CROWDED =
-  'has no room: older objects of this kind fill what its namespace may hold in the memory of the controller; make them smaller, or delete some';
+  'has no room: objects of this kind that are older, or were accepted before, fill what its namespace may hold in the memory of the controller; make them smaller, or delete some';
 
 /** How many times the usual room a process has whose heap is usually of so many MiB. */
 export const roomTimes = (usualHeap: number): number =>
@@ -34,22 +34,33 @@ export interface RoomOptions {
 }
 
 /**
- * Objects of one kind, without the specs of the newest ones of a namespace that has more than its room: what works goes on working. Every
- * process gets the same of the same objects, and no object that comes later gives room to one that was left out.
+ * Objects of one kind, without specs of a namespace that has more than its room. What works goes on working: what was accepted last
+ * of any object comes before all specs, then the specs of these objects before those of others, each from the oldest on. Every process
+ * gets the same of the same objects, and no object that comes later gives room to one that was left out.
  */
 export function withinRoom(objects: readonly CustomObject[], { home, times, elsewhere }: RoomOptions): CustomObject[] {
   const sizes = sizesOf(objects);
   const others = [...new Map([...elsewhere, ...sizes])].filter(([namespace]) => namespace !== home);
   const share = times * shareOf(others.map(([, size]) => size / times));
   const crowded = new Set<CustomObject>();
+  const bare = new Set<CustomObject>();
   for (const [namespace, size] of sizes) {
     const room = namespace === home ? times * ROOM_OF_RELEASE : share;
     if (size <= room) continue;
-    const own = objects.filter((object) => object.namespace === namespace);
-    for (const object of beyond(own, room)) crowded.add(object);
+    const own = objects.filter((object) => object.namespace === namespace).toSorted(byAge);
+    const accepted = own.filter((object) => acceptedSize(object) > 0);
+    const others = own.filter((object) => acceptedSize(object) === 0);
+    const bodies = accepted.reduce((sum, object) => sum + acceptedSize(object), 0);
+    for (const object of beyond(accepted, room, acceptedSize)) bare.add(object);
+    for (const object of beyond([...accepted, ...others], room - bodies, sizeOfSpec)) crowded.add(object);
   }
-  return objects.map((object) => (crowded.has(object) && !object.crowded ? withoutSpec(object) : object));
+  return objects.map((object) => {
+    if (bare.has(object)) return withoutAccepted(withoutSpec(object));
+    return crowded.has(object) ? withoutSpec(object) : object;
+  });
 }
+
+const sizeOfSpec = (object: CustomObject): number => sizeOf(object) - acceptedSize(object);
 
 /** What each namespace may hold so that all have room together: one that holds less loses nothing. */
 function shareOf(sizes: readonly number[]): number {
@@ -62,10 +73,9 @@ function shareOf(sizes: readonly number[]): number {
   return ROOM_OF_NAMESPACE;
 }
 
-/** The oldest one that does not fit, and all that are newer. */
-function beyond(objects: readonly CustomObject[], room: number): CustomObject[] {
-  const sorted = objects.toSorted(byAge);
+/** The first one that does not fit, and all that come after it. */
+function beyond(objects: readonly CustomObject[], room: number, size: (of: CustomObject) => number): CustomObject[] {
   let held = 0;
-  const first = sorted.findIndex((object) => (held += sizeOf(object)) > room);
-  return first === -1 ? [] : sorted.slice(first);
+  const first = objects.findIndex((object) => (held += size(object)) > room);
+  return first === -1 ? [] : objects.slice(first);
 }

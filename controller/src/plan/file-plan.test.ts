@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CustomObject } from '../objects/custom-object.ts';
+import { type CustomObject, withoutAccepted, withoutSpec } from '../objects/custom-object.ts';
 import { objectOf } from '../testing/objects.ts';
 import { type FilePlan, planFiles } from './file-plan.ts';
 import { plan } from './plan.ts';
@@ -112,4 +112,16 @@ test('a file follows the object from its spec to the body that was accepted last
   const after = next(before, [object]).files.get('pipelines/checkout.yaml');
   expect(after).toContain('prompt_template:');
   expect(after).not.toContain('use: look');
+});
+
+test('an agent without room for its spec is served as it was accepted last, with the address of its pods', () => {
+  const spec = { model: 'demo/any', soul: 'Be brief.\n', runtime: {} };
+  const written = objectOf({ kind: 'Agent', name: 'helper', spec });
+  const [verdict] = plan([written], undefined);
+  const crowded = withoutSpec(objectOf({ ...written, status: { lastAccepted: verdict!.body! } }));
+  const after = next(nothing, [crowded]);
+  expect(paths(after)).toEqual(paths(next(nothing, [written])));
+  expect(Object.keys(after.manifest.agents)).toEqual(['helper']);
+  const bare = next(after, [withoutAccepted(crowded)]);
+  expect(paths(bare)).toEqual(paths(after));
 });

@@ -14,15 +14,26 @@ export interface Judgement {
 const SHOWN = 5;
 const MAX_PROBLEM_CHARS = 400;
 
-/** Judges an object from the problems found in it. */
-export function judge(problems: readonly Problem[], accepted: boolean, served: boolean): Judgement {
+const MEANWHILE = {
+  served: 'The last accepted definition is served meanwhile.',
+  nothing: 'No earlier definition was accepted, so nothing new is served.',
+  leftOut: 'The last accepted definition has no room either: its files stay where they are, and no new ones are made.',
+};
+
+/** Judges an object from the problems found in it; where it is refused, `meanwhile` says what is served. */
+export function judge(
+  problems: readonly Problem[],
+  accepted: boolean,
+  meanwhile: keyof typeof MEANWHILE = 'served',
+): Judgement {
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (accepted) return { accepted, reason: 'Accepted', message: withWarnings(problems) };
-  const meanwhile = served
-    ? 'The last accepted definition is served meanwhile.'
-    : 'No earlier definition was accepted, so nothing new is served.';
   const first = errors.find(({ reason }) => reason === 'missing_step') ?? errors[0];
-  return { accepted, reason: reasonOf(first?.reason ?? 'invalid'), message: `${listed(errors)}. ${meanwhile}` };
+  return {
+    accepted,
+    reason: reasonOf(first?.reason ?? 'invalid'),
+    message: `${listed(errors)}. ${MEANWHILE[meanwhile]}`,
+  };
 }
 
 export function conflict(name: string, { object, owner }: Lost, home: string | null): Judgement {

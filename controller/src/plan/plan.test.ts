@@ -1,6 +1,7 @@
 import { createResolveMemo } from '@signalbox/crds';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { withoutAccepted, withoutSpec } from '../objects/custom-object.ts';
 import { objectOf, STEP } from '../testing/objects.ts';
 import { plan, type Verdict } from './plan.ts';
 
@@ -229,6 +230,25 @@ test('an agent whose namespace lost the right to a key of its pods is not served
   expect(served([], status)).toMatchObject({ accepted: false, reason: 'NotAllowed', served: null, lostName: true });
   const harmless = { lastAccepted: { name: 'a', model: 'demo/any', soul: 'x' } };
   expect(served([], harmless)).toMatchObject({ accepted: false, served: { from: 'lastAccepted' }, lostName: false });
+});
+
+test('an object without room for its spec is served as it was accepted last, and says where that has no room either', () => {
+  const crowded = withoutSpec(objectOf({ status: { lastAccepted: accepted } }));
+  const [verdict] = plan([crowded], undefined);
+  expect(verdict).toMatchObject({ reason: 'TooLarge', served: { name: 'checkout', from: 'lastAccepted' } });
+  expect(verdict?.message).toMatch(/has no room: .* The last accepted definition is served meanwhile\.$/);
+  const [bare] = plan([withoutAccepted(crowded)], undefined);
+  expect(bare).toMatchObject({ reason: 'TooLarge', served: null, lostName: false });
+  expect(bare?.message).toContain('The last accepted definition has no room either');
+});
+
+test('an agent without room for its spec keeps no key of its pods that its namespace may not set any more', () => {
+  const status = {
+    lastAccepted: { name: 'a', model: 'demo/any', soul: 'x', runtime: { nodeSelector: { disk: 'ssd' } } },
+  };
+  const crowded = withoutSpec(objectOf({ kind: 'Agent', name: 'a', namespace: 'shop', status }));
+  const tenancy = { open: false, library: [], home: 'ops', namespaces: { shop: {} } };
+  expect(plan([crowded], { tenancy })[0]).toMatchObject({ served: null, lostName: true });
 });
 
 test('objects that somebody creates and deletes again leave nothing in memory', () => {

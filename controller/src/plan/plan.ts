@@ -175,7 +175,7 @@ function* judged(object: CustomObject, { sound, problems }: Resolved, { owners, 
   const isKept = isGated(object) && isHeld(object, object.spec);
   const hash = 'version' in passed ? passed.version : passed.hash;
   const verdict: Verdict = {
-    ...judge(found, true, true),
+    ...judge(found, true),
     object,
     // The accepted body is the written one; the gate changes only what is served.
     body: isKept ? { ...body, stage: 'production' } : withSoul(passed),
@@ -191,7 +191,8 @@ const withSoul = (passed: Sound): Body => ('soul' in passed ? { ...passed.body, 
 function refused(object: CustomObject, found: readonly Problem[], { owners, rules }: Judging): Verdict {
   const lostName = mayNotStay(object, rules);
   const served = lostName ? null : lastAccepted(object, owners);
-  return { ...judge(found, false, served !== null), object, body: null, served, lostName };
+  const otherwise = object.status.lastAccepted?.leftOut === undefined ? 'nothing' : 'leftOut';
+  return { ...judge(found, false, served ? 'served' : otherwise), object, body: null, served, lostName };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { keyOf, type ReplicaView, type ServiceView } from '../observe/service-view.ts';
 import { plan, type Verdict } from '../plan/plan.ts';
+import { withoutAccepted, withoutSpec } from '../objects/custom-object.ts';
 import { objectOf } from '../testing/objects.ts';
 import { conditionsOf } from './conditions.ts';
 import { unpackBody } from '../objects/packed-body.ts';
@@ -337,4 +338,15 @@ test('what an autoscaler reads of the pods stays while their number is not known
   const unseen = { status: 'Unknown', reason: 'NotObserved', message: '' } as const;
   expect(nextStatus(agent(seen), { asked: false }, NOW, unseen)['scale']).toEqual(seen['scale']);
   expect(nextStatus(agent(seen), { asked: false }, NOW, null)).not.toHaveProperty('scale');
+});
+
+test('of a body that nobody can judge because it was left out the status says what it said', () => {
+  const { object } = verdictOf({ spec: { ...sound.object.spec, stage: 'production' }, status: { promoted: true } });
+  const whole = nextStatus(plan([object], undefined)[0]!, { asked: false }, NOW);
+  const left = withoutAccepted(withoutSpec(objectOf({ ...object, status: whole })));
+  const status = nextStatus(plan([left], undefined)[0]!, { asked: false }, NOW);
+  expect(status).toMatchObject({ contentHash: whole.contentHash, stage: 'production', promoted: true });
+  expect(status.conditions[0]).toMatchObject({ reason: 'TooLarge' });
+  const again = nextStatus(plan([{ ...left, status }], undefined)[0]!, { asked: false }, '2027-01-01T00:00:00Z');
+  expect(sameStatus(again, status)).toBe(true);
 });

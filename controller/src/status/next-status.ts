@@ -36,9 +36,14 @@ export function nextStatus(
     stage: stageOf(verdict),
     promoted: nextPromoted(object, inProduction(verdict), verdictIsReady),
     ...(object.kind === 'Agent' ? { ...agentPart(verdict, key, view), scale: scaleOf(object, workload) } : {}),
+    ...aboutLeftOut(before),
   };
   return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined)) as ObjectStatus;
 }
+
+/** What a status says of a body that was left out here, which nobody can judge. */
+const aboutLeftOut = ({ lastAccepted, contentHash, stage, promoted }: ObjectStatus) =>
+  lastAccepted?.leftOut === undefined ? {} : { contentHash, stage, promoted };
 
 /** The stage that the services use: `testing` where none is written or the gate holds it. */
 function stageOf(verdict: Verdict): string | undefined {
