@@ -2,6 +2,7 @@ import { createResolveMemo } from '@signalbox/crds';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { withoutAccepted, withoutSpec } from '../objects/custom-object.ts';
+import { createWorld } from '../objects/world.ts';
 import { objectOf, STEP } from '../testing/objects.ts';
 import { plan, type Verdict } from './plan.ts';
 
@@ -250,6 +251,39 @@ test('an agent without room for its spec keeps no key of its pods that its names
   const tenancy = { open: false, library: [], home: 'ops', namespaces: { shop: {} } };
   expect(plan([crowded], { tenancy })[0]).toMatchObject({ served: null, lostName: true });
 });
+
+test('an object that was edited while older ones filled its namespace is accepted with the first list after these are gone', () => {
+  const { scopes, objects } = createWorld({ kinds: ['Pipeline'], namespaces: [], home: 'ops', times: 1, now: () => 0 });
+  const { store } = scopes[0]!;
+  const memo = createResolveMemo();
+  const judge = () => byName(plan(objects()!, undefined, memo), 'checkout');
+  const older = Array.from({ length: 5 }, (_, at) =>
+    objectOf({ name: `older-${at}`, createdAt: '2025-01-01T00:00:00Z', specSize: 2 * 1024 * 1024 }),
+  );
+  const edited = (resourceVersion: string) => objectOf({ generation: 2, resourceVersion, specSize: 1024 });
+  store.replace([...older, edited('7')]);
+  expect(judge()).toMatchObject({ accepted: false, reason: 'TooLarge' });
+  store.remove(older[0]!.uid);
+  store.remove(older[1]!.uid);
+  store.replace([...older.slice(2), edited('7')]);
+  expect(judge()).toMatchObject({ accepted: true, served: { from: 'spec' } });
+});
+
+test.each(['Pipeline', 'LibraryStep', 'Agent'] as const)(
+  'a %s that had no room, and whose definition was not kept meanwhile, is accepted once there is room for it',
+  (kind) => {
+    const memo = createResolveMemo();
+    const object = objectOf({ kind, name: 'a', ...(kind === 'LibraryStep' && { status: { lastAccepted: STEP } }) });
+    const isKept = () => memo.find(`spec ${kind} default/a`, () => true) !== undefined;
+    const judge = (one: typeof object) => plan([one], undefined, memo)[0];
+    expect(judge(withoutSpec(object))).toMatchObject({ accepted: false, reason: 'TooLarge' });
+    expect(judge(objectOf(object))).toMatchObject({ accepted: true, served: { from: 'spec' } });
+    expect(isKept()).toBe(true);
+    for (let pass = 0; pass < 2; pass++) expect(judge(withoutSpec(object))).toMatchObject({ reason: 'TooLarge' });
+    expect(isKept()).toBe(false);
+    expect(judge(objectOf(object))).toMatchObject({ accepted: true, served: { from: 'spec' } });
+  },
+);
 
 test('objects that somebody creates and deletes again leave nothing in memory', () => {
   const memo = createResolveMemo();

@@ -87,12 +87,11 @@ function* resolveOwners(owners: Claims['owners'], { operator, memo }: Planning):
   const steps: Source[] = [];
   const room = createStepRoom();
   for (const object of of.get('LibraryStep') ?? []) {
-    const source = writtenOf(object, memo);
-    if (soundSteps.has(source.file)) steps.push(source);
+    if (soundSteps.has(describe(object))) steps.push(writtenOf(object, memo));
     else {
       yield null;
       const accepted = room.takes(object) ? acceptedStep(object, memo) : null;
-      if (accepted || !object.tooLarge) steps.push(accepted ?? source);
+      if (accepted || !object.tooLarge) steps.push(accepted ?? writtenOf(object, memo));
     }
   }
   const second = yield* resolving({ pipelines: sources('Pipeline'), steps, operator }, memo);
@@ -137,6 +136,7 @@ interface Remembering {
   make(): WrittenDefinition;
 }
 
+/** Never of an object whose spec was left out: it has the same edition once its spec is there. */
 function writtenOf(object: CustomObject, memo: ResolveMemo): Written {
   const known = written.get(object);
   if (known && memo.find(known.key, (kept) => kept === known)) return known;
@@ -161,9 +161,9 @@ interface Judging {
 const known = new WeakMap<CustomObject, { passed: Sound; verdict: Verdict }>();
 
 function* judged(object: CustomObject, { sound, problems }: Resolved, { owners, rules }: Judging): Turns<Verdict> {
-  const definition = writtenOf(object, rules.memo);
-  const passed = sound.get(definition.file);
-  const found = problems.get(definition.file) ?? [];
+  const file = describe(object);
+  const passed = sound.get(file);
+  const found = problems.get(file) ?? [];
   if (!passed) {
     // To unpack what was accepted last takes long.
     yield null;
@@ -171,6 +171,7 @@ function* judged(object: CustomObject, { sound, problems }: Resolved, { owners, 
   }
   const before = known.get(object);
   if (found.length === 0 && before?.passed === passed) return before.verdict;
+  const definition = writtenOf(object, rules.memo);
   const { name, body } = passed;
   const isKept = isGated(object) && isHeld(object, object.spec);
   const hash = 'version' in passed ? passed.version : passed.hash;
