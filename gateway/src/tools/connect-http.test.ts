@@ -266,7 +266,7 @@ test('a failure that is sent as a stream is cut off as any other', async () => {
 test.each(['nothing but signs of life', 'an answer letter by letter'])(
   'a call that is given up is not listened to any more: %s',
   async (way) => {
-    expect((await call(way, 100)).kind).toBe('timeout');
+    expect((await call(way, 500)).kind).toBe('timeout');
     await until(() => begun === 1 && held.size === 0);
     expect(await call('answer')).toEqual({ kind: 'ok', text: 'fine' });
   },
