@@ -39,8 +39,7 @@ export async function runRound({ database, kills }: RoundOptions): Promise<Round
   await using world = await World.open(scratch.path, location);
   const report: RoundReport = { died: 0, missed: [], violations: [] };
   for (const kill of kills) {
-    world.newDeliveries();
-    if (await world.until(kill)) report.died += 1;
+    if (await diesAt(world, kill)) report.died += 1;
     else report.missed.push(kill);
     world.saw(await world.read(readRows));
   }
@@ -51,6 +50,17 @@ export async function runRound({ database, kills }: RoundOptions): Promise<Round
   }));
   report.violations = [...world.violations, ...world.lost(rows), ...inconsistencies(rows), ...twice];
   return report;
+}
+
+/** What a job does in the background may come after the last run has ended; the next start does it then. */
+const TRIES = 3;
+
+async function diesAt(world: World, kill: string): Promise<boolean> {
+  for (let tried = 0; tried < TRIES; tried++) {
+    world.newDeliveries();
+    if (await world.until(kill)) return true;
+  }
+  return false;
 }
 
 /** Runs everything once with nothing broken and answers every point that was reached, in order. */
