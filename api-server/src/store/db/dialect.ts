@@ -23,6 +23,11 @@ export interface Dialect {
   fieldOf(column: string, field: string): RawBuilder<string | null>;
   /** The text in `column` up to the first `sign`, with it or without. */
   upTo(column: string, sign: string): RawBuilder<string>;
+  /**
+   * How the rows of a table that changed are found: `mark` says where the database is now, and `since` is true of what was stored after
+   * that, and of all rows where the mark is of another database or too old. Null where the rows do not tell.
+   */
+  readonly changes: { mark: RawBuilder<string>; since(mark: string): RawBuilder<boolean> } | null;
   /** The JSON text in `column` has an object `field` in which `key` is the string `value`; both are data, never part of a path. */
   hasEntry(column: string, field: string, entry: { key: string; value: string }): RawBuilder<boolean>;
   readonly searched: SearchedRuns;
@@ -65,6 +70,7 @@ export const sqlite: Dialect = {
   listed: (json) => sql`json_each(${json})`,
   objectOf: (key, value) => sql`json_group_object(cast(${sql.ref(key)} as text), ${sql.ref(value)})`,
   fieldOf: (column, field) => sql`${sql.ref(column)} ->> ${sql.lit(field)}`,
+  changes: null,
   upTo: (column, sign) => sql`substr(${sql.ref(column)}, 1, instr(${sql.ref(column)}, ${sql.lit(sign)}))`,
   hasEntry: (column, field, { key, value }) =>
     sql`exists (select 1 from json_each(${sql.ref(column)}, '$.' || ${field}) as entry where entry.key = ${key} and entry.value = ${value})`,
@@ -110,6 +116,11 @@ export const postgres: Dialect = {
   objectOf: (key, value) => sql`json_object_agg(${sql.ref(key)}, ${sql.ref(value)})::text`,
   listed: (json) => sql`(select json_array_elements_text(${json}::json) as value)`,
   fieldOf: (column, field) => sql`${asJson(column)} ->> ${sql.lit(field)}`,
+  // A transaction that has not ended yet has at least the number of the mark.
+  changes: {
+    mark: sql`pg_snapshot_xmin(pg_current_snapshot())::text`,
+    since: (mark) => sql`(age(xmin) <= age(${mark}::xid8::xid) or age(${mark}::xid8::xid) < 0)`,
+  },
   upTo: (column, sign) => sql`split_part(${sql.ref(column)}, ${sql.lit(sign)}, 1)`,
   hasEntry: (column, field, { key, value }) => {
     const object = sql`${asJson(column)} -> ${field}`;
