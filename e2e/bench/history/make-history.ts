@@ -25,6 +25,8 @@ export interface HistorySize {
 
 /** Runs that are stored in one transaction. */
 const BATCH = 100;
+/** Runs between two turns of what the service does in the background. */
+const BETWEEN = 1_000;
 const MARKED_PERCENT = 3;
 
 /**
@@ -34,7 +36,7 @@ const MARKED_PERCENT = 3;
 export async function makeHistory(
   database: Database,
   size: HistorySize,
-  { directory, progress }: { directory: string; progress: (runs: number) => void },
+  { directory, progress }: { directory: string; progress: (runs: number) => Promise<void> | void },
 ): Promise<number> {
   const random = createRandom(size.seed);
   const editions = await loadEditions(directory);
@@ -59,7 +61,7 @@ export async function makeHistory(
       for (const run of made) await run.store(tx);
     });
     for (const step of made.flatMap(({ steps }) => steps)) uses.note(step);
-    progress(first + made.length);
+    if ((first + made.length) % BETWEEN === 0) await progress(first + made.length);
   }
   await uses.flush();
   return runs;
