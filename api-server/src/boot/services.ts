@@ -48,7 +48,7 @@ export function operate(
   const readiness = wireReadiness(options, foundation);
   const scrape = () => database.reader(AbortSignal.timeout(SCRAPE_MS));
   const metrics = createMetrics({
-    readCounters: createCounterReader(scrape),
+    readCounters: createCounterReader({ reader: scrape, changed: database.changedCounters }),
     runsInProgress: () => countRunning(database.db),
     approvalsPending: approvals.pendingByTeam,
     undelivered: () => undelivered(database.db),

@@ -23,7 +23,7 @@ async function metricsBy(read: ReturnType<typeof createCounterReader>): Promise<
 }
 
 test('a scrape leaves out no roll-up of a transaction that is open during the scrape before, while later ones end', async () => {
-  const read = createCounterReader(() => database.db);
+  const read = createCounterReader({ reader: () => database.db });
   await metricsBy(read);
   const [written, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const late = database.write(async (tx) => {

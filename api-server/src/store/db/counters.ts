@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { CounterNames, TakeChanged } from './changed-counters.ts';
 import type { Tx } from './database.ts';
 import { dialectOf } from './dialect.ts';
 import type { Tables } from './schema.ts';
@@ -41,41 +41,35 @@ export async function readCounters(db: Kysely<Tables>): Promise<Counter[]> {
 /** Rows of one metric that are read: more than twelve, the parts of a histogram, of each combination of names that is told apart. */
 const MOST_ROWS = 120_000;
 
-/** Characters that are remembered from one scrape to the next; of longer texts the hashes, which take longer to compare. */
-const MOST_KNOWN = 4 * 2 ** 20;
-
 /** Rows that are handed on in one turn of the event loop. */
 const IN_ONE_TURN = 1_000;
 
-/** After which a server is asked for all rows again: one that took over from another may have lost changes. In milliseconds. */
+/** After which all rows are read again: a server that took over from another may have lost changes. In milliseconds. */
 const ALL_AGAIN_AFTER = 3_600_000;
 
 type Row = Tables['counters'];
 
 /**
- * Reads the roll-ups as they are stored, some at a time; after the first time only those that may have changed. A server answers them
- * alone; the embedded database answers one text for each metric and first label, and what is the same text as before is left out. Of a
- * metric it reads the first `most` rows.
+ * Reads the roll-ups as they are stored, some at a time: all of them the first time and once an hour, of each metric the first `most` rows;
+ * else those that may have changed since the time before. A server tells them by itself, of the embedded database the process that writes.
  */
 export function createCounterReader(
-  reader: () => Kysely<Tables>,
-  { most = MOST_ROWS, mostKnown = MOST_KNOWN, now = () => performance.now() } = {},
+  { reader, changed }: { reader: () => Kysely<Tables>; changed?: TakeChanged | undefined },
+  { most = MOST_ROWS, now = () => performance.now() } = {},
 ): () => AsyncIterable<Row[]> {
-  const known = new Map<string, string>();
-  /** Null where all have to be read. */
-  let last: { mark: string; allAt: number } | null = null;
+  /** Null where all have to be read: nothing was, or not to its end. */
+  let last: { mark: string | null; allAt: number } | null = null;
   return async function* () {
+    const [at, before] = [now(), last];
+    last = null;
+    const names = changed?.() ?? null;
     const db = reader();
-    const at = now();
     const mark = await markOf(db);
-    if (last && at - last.allAt < ALL_AGAIN_AFTER) {
-      yield* inTurns(await changedSince(db, last.mark));
-      last = mark === null ? null : { mark, allAt: last.allAt };
-      return;
-    }
-    const isWhole = !(await hasMoreThan(db, most));
-    yield* inTurns(newRows(await readParts(db, isWhole ? null : most), { known, mostKnown }));
-    last = isWhole && mark ? { mark, allAt: at } : null;
+    const isNew = before && at - before.allAt < ALL_AGAIN_AFTER ? changedSince(db, { names, mark: before.mark }) : null;
+    yield* inTurns(
+      isNew ? await db.selectFrom('counters').selectAll().where(isNew).execute() : await readAll(db, most),
+    );
+    last = { mark, allAt: before && isNew ? before.allAt : at };
   };
 }
 
@@ -86,45 +80,29 @@ async function markOf(db: Kysely<Tables>): Promise<string | null> {
   return rows[0]?.mark ?? null;
 }
 
-const changedSince = (db: Kysely<Tables>, mark: string): Promise<Row[]> =>
-  db
-    .selectFrom('counters')
-    .selectAll()
-    .where(dialectOf(db).changes?.since(mark) ?? sql<boolean>`1 = 1`)
-    .execute();
-
-/** The rows with the same metric and first label. */
-interface Part {
-  metric: string;
-  part: string;
-  /** Values by labels, as JSON. */
-  content: string;
+/** What is true of rows that may have changed; null where that is not known. */
+function changedSince(
+  db: Kysely<Tables>,
+  { names, mark }: { names: CounterNames | null; mark: string | null },
+): RawBuilder<boolean> | null {
+  const { changes } = dialectOf(db);
+  if (changes && mark !== null) return changes.since(mark);
+  return names && sql`(metric, labels) in (select value ->> 0, value ->> 1 from json_each(${JSON.stringify(names)}))`;
 }
 
-/** All, or the first `most` rows of each metric. */
-async function readParts(db: Kysely<Tables>, most: number | null): Promise<Part[]> {
+/** The values by labels as one text for each metric and first label, which takes a thread less than rows to answer. */
+async function readAll(db: Kysely<Tables>, most: number): Promise<Iterable<Row>> {
   const { objectOf, upTo } = dialectOf(db);
-  const from = most === null ? sql.table('counters') : firstRows(most);
-  const { rows } = await sql<Part>`
-    select metric, ${upTo('labels', ',')} as part, ${objectOf('labels', 'value')} as content
-    from ${from} as counters group by metric, ${upTo('labels', ',')}`.execute(db);
-  return rows;
+  const { rows } = await sql<{ metric: string; content: string }>`
+    select metric, ${objectOf('labels', 'value')} as content
+    from ${await countersUpTo(db, most)} as counters group by metric, ${upTo('labels', ',')}`.execute(db);
+  return rowsOf(rows);
 }
 
-/** The rows of the parts that are not as they were. */
-function* newRows(
-  parts: readonly Part[],
-  { known, mostKnown }: { known: Map<string, string>; mostKnown: number },
-): Iterable<Row> {
-  const isLong = parts.reduce((sum, { content }) => sum + content.length, 0) > mostKnown;
-  for (const { metric, part, content } of parts) {
-    const name = `${metric} ${part}`;
-    const kept = isLong ? hash('sha1', content, 'hex') : content;
-    if (known.get(name) === kept) continue;
-    known.set(name, kept);
+function* rowsOf(parts: readonly { metric: string; content: string }[]): Iterable<Row> {
+  for (const { metric, content } of parts)
     for (const [labels, value] of Object.entries(JSON.parse(content) as Record<string, number>))
       yield { metric, labels, value };
-  }
 }
 
 /** Others have turns of the event loop meanwhile. */
@@ -143,15 +121,14 @@ async function* inTurns(all: Iterable<Row>): AsyncIterable<Row[]> {
 /** Where the labels of `pipeline_steps_total` have the model. */
 export const MODEL_OF_STEPS = 4;
 
-async function hasMoreThan(db: Kysely<Tables>, rows: number): Promise<boolean> {
-  const more = await db.selectFrom('counters').select('metric').limit(1).offset(rows).execute();
-  return more.length > 0;
+/** The first rows of each metric; all, without the time that numbering takes, where there are not so many. */
+async function countersUpTo(db: Kysely<Tables>, most: number) {
+  const more = await db.selectFrom('counters').select('metric').limit(1).offset(most).execute();
+  return more.length === 0
+    ? sql.table('counters')
+    : sql`(select * from (select *, row_number() over (partition by metric order by labels) as nth from counters) as numbered
+        where nth <= ${most})`;
 }
-
-/** Numbering takes time: it is for tables that have more than `most` rows. */
-const firstRows = (most: number) =>
-  sql`(select * from (select *, row_number() over (partition by metric order by labels) as nth from counters) as numbered
-    where nth <= ${most})`;
 
 /** The models that have series. */
 export const countedModels = (db: Kysely<Tables>) => counted(db, 'pipeline_steps_total', MODEL_OF_STEPS);

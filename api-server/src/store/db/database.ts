@@ -1,6 +1,7 @@
 import type { CompiledQuery, Kysely } from 'kysely';
 import type { HourlySum } from './rows/hourly-rows.ts';
 import type { Counter } from '../../runs/state/records.ts';
+import type { TakeChanged } from './changed-counters.ts';
 import type { Eventually, Job } from './group-commit.ts';
 import type { Tables } from './schema.ts';
 import type { Statement } from './statement.ts';
@@ -53,6 +54,8 @@ export interface Database {
    * unique index refuses the row for good, and with what the job threw.
    */
   write<T>(job: Job<Tx, T>): Promise<T>;
+  /** For the one who keeps the values of roll-ups. The embedded database only: a server tells by its rows what changed. */
+  changedCounters?: TakeChanged;
   /** From now on writes are made under this epoch, and refused once it is over; `none` refuses them all. Postgres only. */
   writeAs?(epoch: number | 'none'): void;
   /** Whether the last contact worked; asking while it did not, or long after, makes a new one. */

@@ -4,6 +4,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { AppError } from '@signalbox/crds';
 import { createCheckpointThread } from './checkpoints/checkpoint-thread.ts';
 import { identityOf } from './checkpoints/file-identity.ts';
+import { collectChanged } from './changed-counters.ts';
 import { bumpCounter } from './counters.ts';
 import type { Database, DatabaseOptions, Tx } from './database.ts';
 import { sqlite } from './dialect.ts';
@@ -38,7 +39,8 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
   const threads = createReaderThreads({ at: { file: options.file } });
   const inPlace = fileInPlace(options.file, options.now);
   const checkpoints = createCheckpointThread({ file: options.file, identity: identityOf(options.file) });
-  const transactions = transactionsOn(writer, { inPlace, committed: checkpoints.committed });
+  const changed = collectChanged();
+  const transactions = transactionsOn(writer, { inPlace, changed: changed.add, committed: checkpoints.committed });
   const commits = new GroupCommit<Tx>(transactions, { mostMs: TURN_MS, now: () => performance.now() });
   return {
     db: reader.kysely,
@@ -46,6 +48,7 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
     ask: threads.ask,
     readText: threads.readText,
     write: (job) => commits.write(job),
+    changedCounters: changed.take,
     giveBack: () => commits.write(() => giveBack(writer)),
     // A file without writes cannot become unhealthy.
     healthy: createHealth(commits, { now: options.now, trustedMs: Infinity }),
@@ -117,11 +120,15 @@ function openLock(file: string): DatabaseSync {
 
 const GONE = 'the database file was deleted or replaced; put it back, or restart the service';
 
+interface Watching {
+  inPlace(): boolean;
+  /** A roll-up was stored. */
+  changed(row: { metric: string; labels: string }): void;
+  committed(): void;
+}
+
 /** Roll-ups of a transaction are summed in memory and written once, with its commit. */
-function transactionsOn(
-  writer: SqliteConnection,
-  { inPlace, committed }: { inPlace: () => boolean; committed: () => void },
-): Transactions<Tx> {
+function transactionsOn(writer: SqliteConnection, { inPlace, changed, committed }: Watching): Transactions<Tx> {
   const [begin, commit] = [writer.raw.prepare('BEGIN IMMEDIATE'), writer.raw.prepare('COMMIT')];
   const statements = statementsOn(writer);
   const sums = new Map<string, { metric: string; labels: string; value: number }>();
@@ -138,6 +145,7 @@ function transactionsOn(
       for (const row of hourly.runs()) statements.run(addHourlyRun, row);
       for (const row of hourly.steps()) statements.run(addHourlyStep, row);
       commit.run();
+      for (const sum of sums.values()) changed(sum);
       committed();
     },
     rollback: () => writer.raw.exec('ROLLBACK'),

@@ -2,6 +2,7 @@ import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
 import { stepCost } from '../../../runs/cost/cost.ts';
 import { family, hourOf, keyName } from '../../../runs/state/hourly.ts';
 import type { CostPart, RawResponse } from '../../../runs/state/model.ts';
+import type { Counter } from '../../../runs/state/records.ts';
 import type { Tx } from '../../db/database.ts';
 
 /** Names the mark whose value is the `seq` of the newest run that is still to be completed; no mark, nothing to do. */
@@ -17,7 +18,10 @@ export interface Completed {
  * Gives rows of before version 0.2.0 the sums of all that was asked for their step: these had the tokens of its own agent,
  * and no cost where one of several calls had no price. Takes at most so many runs, the newest first; null where none are left.
  */
-export async function completeSome({ db: tx, lock }: Pick<Tx, 'db' | 'lock'>, most: number): Promise<Completed | null> {
+export async function completeSome(
+  { db: tx, lock, count }: Pick<Tx, 'db' | 'lock' | 'count'>,
+  most: number,
+): Promise<Completed | null> {
   await lock(BACKFILL);
   const { rows: marks } = await sql<{ value: number }>`SELECT value FROM marks WHERE name = ${BACKFILL}`.execute(tx);
   if (!marks[0]) return null;
@@ -40,7 +44,7 @@ export async function completeSome({ db: tx, lock }: Pick<Tx, 'db' | 'lock'>, mo
   const changed = rows.flatMap((row) => completed(row) ?? []);
   await storeSums(tx, changed);
   await addHourly(tx, merged(changed.flatMap(hourlyDeltas)));
-  await addCounters(tx, merged(changed.flatMap(tokenCounters)));
+  for (const counter of changed.flatMap(tokenCounters)) count(counter);
   await sql`UPDATE marks SET value = ${oldest - 1} WHERE name = ${BACKFILL}`.execute(tx);
   return { steps: rows.length, changed: changed.length, left: oldest - 1 };
 }
@@ -176,26 +180,17 @@ const TOKENS = 'pipeline_tokens_total';
 const MAX_LABEL = 120;
 
 /** Second opinions count under the name of whom was asked. */
-const tokenCounters = ({ row, added }: Changed): Delta[] =>
+const tokenCounters = ({ row, added }: Changed): Counter[] =>
   row.stage !== 'production'
     ? []
     : added.flatMap(({ agent, model, provider, inputTokens, outputTokens }) => {
         const who = [row.team, row.pipeline_name, family(row.step_name), row.executor, agent, model, provider];
         const labels = who.map((label) => (label ?? '').slice(0, MAX_LABEL));
         return [
-          { key: [TOKENS, JSON.stringify([...labels, 'input'])], add: [inputTokens ?? 0] },
-          { key: [TOKENS, JSON.stringify([...labels, 'output'])], add: [outputTokens ?? 0] },
+          { metric: TOKENS, labels: [...labels, 'input'], value: inputTokens ?? 0 },
+          { metric: TOKENS, labels: [...labels, 'output'], value: outputTokens ?? 0 },
         ];
       });
-
-async function addCounters<T>(tx: Kysely<T>, deltas: readonly Delta[]): Promise<void> {
-  const add = prepared(
-    tx,
-    sql`INSERT INTO counters (metric, labels, value) VALUES (${null}, ${null}, ${null})
-    ON CONFLICT (metric, labels) DO UPDATE SET value = counters.value + excluded.value`,
-  );
-  for (const delta of deltas) await add([...delta.key, ...delta.add]);
-}
 
 /** One write a key. */
 function merged(deltas: readonly Delta[]): Delta[] {
