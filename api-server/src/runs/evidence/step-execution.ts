@@ -13,15 +13,17 @@ import type {
 } from '../state/model.ts';
 import type { ModelLabel } from '../cost/model-label.ts';
 import type { TeamLabel } from '../cost/team-label.ts';
-import type { Counter } from '../state/records.ts';
+import type { Counter, Write } from '../state/records.ts';
 import { stepCounters } from '../state/rollups.ts';
 import type { StepContext } from '../state/step-context.ts';
 import type { StepPart } from '../state/step-parts.ts';
 import { noFacts, type Answer, type CallFacts, type Prepared } from '../state/step-kind.ts';
 
-/** A step whose row is stored. */
+/** A step whose row is stored, or will be with its end. */
 export interface Begun extends StepContext {
   row: StepExecution;
+  /** What is not stored of its start. */
+  start: Write[];
   attempt: number;
   iteration: number;
   /** What was asked for it so far. */

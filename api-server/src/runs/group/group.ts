@@ -56,6 +56,12 @@ export const stepOfGroup = ({
 
 /** Stores the row of the group before any branch begins; a resumed group has its row already. */
 export async function beginGroup(deps: StepDeps, group: Group, branches: number): Promise<BegunGroup> {
+  const begun = noteBegin(deps, group, branches);
+  await deps.flush(group.run, [deps.store.insertStep(begun.row)]);
+  return begun;
+}
+
+function noteBegin(deps: StepDeps, group: Group, branches: number): BegunGroup {
   const { run, step, executor, raw } = group;
   const earlier = run.inFlight.get(step.name);
   const at = earlier?.startedAt ?? deps.now();
@@ -73,7 +79,6 @@ export async function beginGroup(deps: StepDeps, group: Group, branches: number)
     step_name: step.name,
     executor,
   });
-  await deps.flush(run, [deps.store.insertStep(row)]);
   return { ...group, row, span };
 }
 
@@ -221,9 +226,11 @@ export function closeGroup(deps: StepDeps, group: BegunGroup, { status, error, t
   return { status, error };
 }
 
-/** A group that cannot begin because its condition or its list is wrong. */
+/** A group that cannot begin because its condition or its list is wrong: it is stored with its end. */
 export async function failGroup(deps: StepDeps, group: Group, failure: Failure): Promise<StepOutcome> {
-  const begun = await beginGroup(deps, group, 0);
+  const begun = noteBegin(deps, group, 0);
+  await deps.flush(group.run, []);
+  group.run.pending.push(deps.store.insertStep(begun.row));
   return closeGroup(deps, begun, {
     status: 'failed',
     error: { type: failure.type, message: failure.message },

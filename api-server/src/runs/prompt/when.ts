@@ -13,13 +13,16 @@ interface StepIdentity {
   locals?: Readonly<Record<string, unknown>>;
 }
 
-/** A missing value skips the step with an event; a type error fails it, so that nothing runs by mistake. */
+/**
+ * A missing value skips the step with an event; a type error fails it, so that nothing runs by mistake. What has begun is not judged again
+ * after a restart: people may have been asked, and may have answered.
+ */
 export async function evaluateWhen(
   { templates, now }: { templates: Templates; now(): number },
   { run, name, locals }: StepIdentity,
   when: string | undefined,
 ): Promise<'run' | 'skip' | Failure> {
-  if (when === undefined) return 'run';
+  if (when === undefined || run.inFlight.has(name)) return 'run';
   const result = await templates.evaluate(when, runValues(run, now(), locals), ownerOf(run));
   if (result.ok) return result.value === true ? 'run' : 'skip';
   if (result.reason !== 'missing') return expressionFailure(result.reason, `when: ${result.msg}, in ${when}`);

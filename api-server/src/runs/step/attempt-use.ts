@@ -1,6 +1,6 @@
 import type { Begun } from '../evidence/step-execution.ts';
 import { type PriceOf, spend } from '../cost/cost.ts';
-import type { RawResponse } from '../state/model.ts';
+import type { RawResponse, StepExecution } from '../state/model.ts';
 import type { CallFacts, Performed } from '../state/step-kind.ts';
 
 /** What an attempt used is spent, and what it did is evidence, whatever became of it. */
@@ -11,6 +11,9 @@ export function countUse(priceOf: PriceOf, begun: Begun, { facts }: Performed): 
     spend(priceOf, begun, { part: 'answer', executor, agent }, facts.uses);
   begun.facts = begun.facts ? following(begun.facts, facts) : facts;
 }
+
+/** Of failed attempts before a restart. */
+export const paidBefore = (earlier: StepExecution | undefined) => earlier?.rawResponse?.costs ?? [];
 
 /** The last answer, and what led to it. */
 const following = (earlier: CallFacts, last: CallFacts): CallFacts => ({

@@ -6,9 +6,9 @@ import { overBudget } from '../cost/budget.ts';
 import { gatherEvidence, type EvidenceDeps, type Gathered } from '../evidence/evidence.ts';
 import { callFailureWebhook } from './failure-webhook.ts';
 import { confidenceAlone, gate, type GateRule } from '../evidence/gate.ts';
-import type { EndedStep, RawResponse, StepError, StepExecution, StepStatus, TrustReport } from '../state/model.ts';
+import type { EndedStep, RawResponse, StepError, StepStatus, TrustReport } from '../state/model.ts';
 import type { Counter, RunWrites, Write } from '../state/records.ts';
-import { countUse } from './attempt-use.ts';
+import { countUse, paidBefore } from './attempt-use.ts';
 import { notePart, noteAttempt } from './step-times.ts';
 import type { AnswerRoom } from './answer-room.ts';
 import { prepare } from './prepare.ts';
@@ -69,7 +69,7 @@ export async function runStep(deps: StepDeps, ctx: StepContext): Promise<StepOut
 /** What is large takes long to read, to measure and to store. */
 const othersFirst = ({ templates }: StepDeps, run: ActiveRun) => (goesOnAlone(run) ? undefined : templates.turn(run));
 
-/** Stores the row before anything is sent; a resumed step has its row already and keeps its id, start and attempt. */
+/** Stores the row before anything is sent, or with its end where nothing is; a resumed step has its row already and keeps its id, start and attempt. */
 async function begin(deps: StepDeps, ctx: StepContext, prepared: Prepared | null): Promise<Begun> {
   const { run, step, name } = ctx;
   const earlier = run.inFlight.get(name);
@@ -80,15 +80,14 @@ async function begin(deps: StepDeps, ctx: StepContext, prepared: Prepared | null
   const [event, message] = earlier ? ['step_resumed', `${name} resumed`] : ['step_started', `${name} started`];
   const span = startSpan(ctx, row);
   run.journal.add('info', event, message, { step_name: name, executor: step.executor, agent: row.agent });
-  await deps.flush(run, [deps.store.insertStep(row), ...(prepared?.withStart?.(row) ?? [])]);
-  const begun: Begun = { ...ctx, row, attempt, iteration: 1, costs: paidBefore(earlier), facts: null, parts: [], span };
+  const start = [deps.store.insertStep(row), ...(prepared?.withStart?.(row) ?? [])];
+  await deps.flush(run, prepared ? start.splice(0) : []);
+  const sofar = { iteration: 1, costs: paidBefore(earlier), facts: null, parts: [] };
+  const begun: Begun = { ...ctx, ...sofar, row, start, attempt, span };
   // A question to a person goes on while the service does not run.
   if (earlier && !prepared?.keepsTime) notePart(begun, 'before_restart', [at, deps.now()]);
   return begun;
 }
-
-/** Of failed attempts before a restart. */
-const paidBefore = (earlier: StepExecution | undefined) => earlier?.rawResponse?.costs ?? [];
 
 function firstTime({ now, newId }: Pick<StepDeps, 'now' | 'newId'>) {
   const at = now();
@@ -283,7 +282,7 @@ function ended(deps: StepDeps, begun: Begun, known: Ending, more: Counter[] = []
   noteEnd(deps.answers, begun, ending);
   const step = endedStep(begun, ending, deps.now());
   const counters = deps.store.addCounters([...endCounters(begun, step, deps), ...more]);
-  begun.run.pending.push(deps.store.endStep(step), counters);
+  begun.run.pending.push(...begun.start, deps.store.endStep(step), counters);
   deps.noteUse(step);
   endSpan(begun, ending);
   return { status: ending.status, error: ending.error };
