@@ -221,7 +221,8 @@ export function closeGroup(deps: StepDeps, group: BegunGroup, { status, error, t
   run.journal.add(LEVELS[status] ?? 'warn', `step_${status}`, message, { step_name: step.name, trust, threshold });
   const answer = plainAnswer({ confidence: trust, summary: null, output });
   const ending = addWarnings(run, { status, error, report, answer, evidence: confidenceAlone(trust) }, warnings);
-  run.pending.push(deps.store.endStep(endedStep({ row, attempt: 1, costs: [], facts: null }, ending, deps.now())));
+  const ended = endedStep({ row, attempt: 1, costs: [], facts: null }, ending, run.results.endAt(deps.now()));
+  run.pending.push(deps.store.endStep(ended));
   group.span.end({ 'service.confidence': trust, 'service.step.status': status }, status === 'failed' ? 'failed' : null);
   return { status, error };
 }

@@ -1,5 +1,6 @@
 import { isFanOut, type Pipeline } from '@signalbox/crds';
 import { family } from '../state/hourly.ts';
+import { byEnd } from '../state/end-order.ts';
 import type { StepExecution } from '../state/model.ts';
 import type { RecordedRun } from '../state/replay.ts';
 import { StepResults, type StepView } from '../state/step-results.ts';
@@ -25,9 +26,7 @@ export const valuesWith = (
 
 /** Results of the entries before an entry, in the order of their end. */
 export function resultsBefore({ pipeline, steps }: RecordedRun, index: number): Rebuilt<Map<string, StepView>> {
-  const before = steps
-    .filter((step) => step.stepIndex < index && step.completedAt !== null)
-    .toSorted((a, b) => (a.completedAt ?? 0) - (b.completedAt ?? 0));
+  const before = steps.filter((step) => step.stepIndex < index && step.completedAt !== null).toSorted(byEnd);
   const results = new Map(before.map(({ stepName, view }) => [stepName, view]));
   const missing = pipeline.steps.slice(0, index).find(({ name }) => !results.has(name));
   if (missing) return { ok: false, reason: `the recorded run has no result of step "${missing.name}"` };

@@ -10,6 +10,7 @@ import {
 import { admits } from '../../definitions/admits.ts';
 import type { LoadedPipeline, Snapshot } from '../../definitions/snapshot.ts';
 import { policyOf } from '../evidence/warnings.ts';
+import { byEnd } from '../state/end-order.ts';
 import type { RawResponse, Stage, StepExecution, TriggerContext } from '../state/model.ts';
 import { isTerminal, type RunStatus } from '../state/model.ts';
 import { type RunRequest, teamOf } from '../state/new-run.ts';
@@ -113,7 +114,7 @@ function refusedTo(pipeline: LoadedPipeline, original: Original, fromStep: strin
   return fromStep === null ? null : 'rerun from the start';
 }
 
-/** The executions before the entry, or why they cannot be had. */
+/** The executions before the entry, in the order of their end, or why they cannot be had. */
 function priorSteps(
   snapshot: Snapshot,
   { steps: entries, stage }: Pick<Pipeline, 'steps' | 'stage'>,
@@ -133,14 +134,15 @@ function priorSteps(
     return `${whyNot(entries, byName.has(fromStep), fromStep)}; this run can be rerun from ${names.join(', ')}`;
   }
   const found: StepExecution[] = [];
-  for (const entry of entries.slice(0, at)) {
+  for (const [stepIndex, entry] of entries.slice(0, at).entries()) {
     const own = resultOf(entry);
     if (!own) return `the original run has no result of step "${entry.name}"`;
     const other = executedOtherwise(snapshot, entry, executed);
     if (other) return `${other}; rerun from step "${entry.name}" or from a step before it`;
     const refused = asksPeople(snapshot, entry) && notApproved(isApproved(asking, entry, own), { before, stage });
     if (refused) return `step "${entry.name}" asks people and ${refused}; rerun from it or from a step before it`;
-    found.push(own, ...branchesOf(entry, executed));
+    const ended = [...branchesOf(entry, executed).toSorted(byEnd), own];
+    found.push(...ended.map((step) => (step.stepIndex === stepIndex ? step : { ...step, stepIndex })));
   }
   return found;
 }

@@ -37,6 +37,7 @@ export interface InterruptedRun {
   stage: Stage;
   triggeredAt: number;
   rerunOf: string | null;
+  /** In the order of their end. */
   steps: StepExecution[];
   events: RunEvent[];
   /** Of sub-runs that have ended, and theirs. */
@@ -111,9 +112,11 @@ function rebuild(
   const ended = stored.steps.filter(({ status }) => status !== 'running');
   const inFlight = stored.steps.filter(({ status }) => status === 'running');
   const gated = ended.findLast(
-    ({ kind, trustReport }) => !kind.endsWith('branch') && trustReport !== null && trustReport.passed !== null,
+    ({ kind, trustReport, rawResponse }) =>
+      !kind.endsWith('branch') && !rawResponse?.loaded && trustReport !== null && trustReport.passed !== null,
   );
   const results = new StepResults(ended.map((step) => [step.stepName, stepView(step)] as const));
+  for (const { completedAt } of ended) results.endAt(completedAt ?? 0);
   return {
     id: stored.id,
     pipeline: stored.pipeline,

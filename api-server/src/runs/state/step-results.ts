@@ -19,9 +19,18 @@ export class StepResults extends Map<string, StepView> {
    */
   readonly seen: Record<string, StepView> = {};
 
+  /** Of the last end, in milliseconds. */
+  #last = 0;
+
   constructor(results: Iterable<readonly [string, StepView]> = []) {
     super();
     for (const [name, view] of results) this.set(name, view);
+  }
+
+  /** The time of an end: later than that of each one before, so that a restart finds all of them in the same order. */
+  endAt(now: number): number {
+    this.#last = Math.max(now, this.#last + 1);
+    return this.#last;
   }
 
   override set(name: string, view: StepView): this {

@@ -39,6 +39,10 @@ export function noteEnd(answers: AnswerRoom, { run, name, kind, costs }: Begun, 
   noteLine(run, name, { ...ending, word: kind === 'step' ? `step_${status}` : `branch_${status}` });
 }
 
+/** Entries end one after the other, branches at any time. */
+export const endTime = ({ run, kind }: Pick<Begun, 'run' | 'kind'>, now: number): number =>
+  kind === 'step' ? now : run.results.endAt(now);
+
 function noteLine(
   run: ActiveRun,
   name: string,

@@ -13,7 +13,7 @@ import { notePart, noteAttempt } from './step-times.ts';
 import type { AnswerRoom } from './answer-room.ts';
 import { prepare } from './prepare.ts';
 import { retryDelay } from './retry.ts';
-import { noteEnd, noteSkip, shortOf } from './step-notes.ts';
+import { endTime, noteEnd, noteSkip, shortOf } from './step-notes.ts';
 import { endSpan, startSpan } from './step-span.ts';
 import { takeAnswer, type Taken } from './take-answer.ts';
 import type { Answer, Performed, Prepared, StepKind } from '../state/step-kind.ts';
@@ -280,7 +280,7 @@ function gateRule({ step, kind }: Begun): GateRule | null {
 function ended(deps: StepDeps, begun: Begun, known: Ending, more: Counter[] = []): StepOutcome {
   const ending = withWarnings(begun, known);
   noteEnd(deps.answers, begun, ending);
-  const step = endedStep(begun, ending, deps.now());
+  const step = endedStep(begun, ending, endTime(begun, deps.now()));
   const counters = deps.store.addCounters([...endCounters(begun, step, deps), ...more]);
   begun.run.pending.push(...begun.start, deps.store.endStep(step), counters);
   deps.noteUse(step);

@@ -2,6 +2,7 @@ import type { Pipeline } from '@signalbox/crds';
 import { createRest } from '@signalbox/crds/process/rest';
 import type { Kysely } from 'kysely';
 import type { RunStatus, Stage, StepExecution, TriggerContext } from '../../runs/state/model.ts';
+import { byEnd } from '../../runs/state/end-order.ts';
 import { heldContext, heldStep } from '../../runs/state/held.ts';
 import type { Interrupted, InterruptedRun } from '../../runs/run/resume.ts';
 import { viewedAhead } from '../../runs/run/step-view.ts';
@@ -55,7 +56,7 @@ async function readRun(
       await rest();
     }
   }
-  executed.sort((one, other) => one.stepIndex - other.stepIndex || one.startedAt - other.startedAt);
+  executed.sort(byEnd);
   return {
     id: row.id,
     parentRunId: row.parent_run_id,

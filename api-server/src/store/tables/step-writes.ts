@@ -43,7 +43,7 @@ export async function insertPrior(
   { newId, now, ...rerun }: RerunOf,
 ): Promise<void> {
   const rest = createRest();
-  for (const step of prior) {
+  for (const [at, step] of prior.entries()) {
     await rest();
     const loaded = step.rawResponse?.loaded ?? { stepId: step.id, status: step.status };
     const row = toStepRow({
@@ -52,7 +52,8 @@ export async function insertPrior(
       ...NOT_COUNTED,
       id: newId(now),
       startedAt: now,
-      completedAt: now,
+      // In the order in which the rerun has them.
+      completedAt: now + at,
       // What it cost stands in the original alone.
       rawResponse: { ...step.rawResponse, costs: undefined, loaded, charged: chargedOf(step) },
     });
