@@ -86,7 +86,7 @@ test('a rerun looks a few times at each execution, however many groups there are
   const steps = [...run.steps, ...Array.from({ length: 600 }, (_, at) => item(at))];
   const planned = plan(run, 'two', { steps });
   expect(planned).toMatchObject({ kind: 'ready', priorSteps: 661 });
-  expect(looked).toBeLessThan(6 * 600);
+  expect(looked).toBeLessThan(7 * 600);
 });
 
 test('a rerun that is interrupted goes on with the results it took over', async () => {
@@ -290,6 +290,23 @@ const named = (name: string, steps: string) => `name: ${name}\nstage: production
 const OTHER = AGENT.replace('act', 'other');
 const PASSED = HUMAN.replace('timeout_seconds: 1', 'timeout_seconds: 1, on_timeout: proceed');
 const STOPS = '  - {name: stop, executor: gateway, agent: stops, prompt_template: x}\n';
+
+test('a group that let its run go on is no approval of a branch that asks people and did not end so', async () => {
+  const other = ACT.slice(4).trim().replace('act', 'other');
+  const group = (asks: string) => `  - {name: both, when: "true", parallel: {steps: [${asks}, ${other}]}}\n`;
+  world = await createWorld({
+    pipelines: [named('p', group(PASSED.slice(4).trim()) + ACT)],
+    agents: { one: () => sure(0.9) },
+  });
+  const original = await world.run('p');
+  expect(plan(original, 'act')).toMatchObject({ kind: 'ready' });
+  for (const status of ['running', 'cancelled', 'aborted', 'escalated', 'stopped'] as const) {
+    const steps = original.steps.map((step) => (step.stepName === 'approve' ? { ...step, status } : step));
+    expect(plan({ ...original, steps }, 'act')).toEqual(NOT_APPROVED);
+    const leftOut = steps.map((step) => (step.stepName === 'both' ? { ...step, status: 'skipped' as const } : step));
+    expect(plan({ ...original, steps: leftOut }, 'act')).toEqual(NOT_APPROVED);
+  }
+});
 
 test.each([
   ['an item below', { below: forEach(AGENT) }, { below: forEach(APPROVE) }],

@@ -184,8 +184,15 @@ interface Asking extends Pick<Original, 'below'> {
 function isApproved(asking: Asking, entry: Step, own: Executed): boolean {
   const { snapshot, executed } = asking;
   if (!isPassed(entry, own) || branchesLeftOut(snapshot, entry, executed)) return false;
-  return [own, ...branchesOf(entry, executed)].every((step) => isApprovedBelow(asking, stepFor(entry, step), step));
+  return [own, ...branchesOf(entry, executed)].every((execution) => {
+    const step = stepFor(entry, execution);
+    const isOpen = step !== undefined && asks(snapshot, step) && !PASSED.has(endOf(execution));
+    return !isOpen && isApprovedBelow(asking, step, execution);
+  });
 }
+
+/** Ends of a question, or of a sub-run with questions, after which a group may go on. */
+const PASSED: ReadonlySet<string> = new Set(['completed', 'skipped', 'failed']);
 
 /** Whether the sub-run of a step that completed asked all the people whom its pipeline asks now. */
 function isApprovedBelow({ snapshot, below }: Asking, step: ItemStep | undefined, execution: Executed): boolean {
