@@ -59,6 +59,29 @@ test.each<[string, string[], string, string[]]>([
   expect(world.calls.map((call) => call.agent)).not.toContain('act');
 });
 
+test.each(['before the restart', 'after it'])(
+  'a sub-run that asks people goes on where its context cannot be made again: a rejection %s holds',
+  async (when) => {
+    const call =
+      "{name: sub, executor: pipeline, pipeline: below, context: {team: '{{context}}'}, on_failure: continue}";
+    world = await createWorld({
+      pipelines: [
+        pipeline(agent('triage'), parallel('both', [call, agent('enrich')]), agent('act')),
+        pipeline(human('ask')).replace('name: p', 'name: below'),
+      ],
+      agents: { ...AGENTS, enrich: () => sure(0.9, { next_step_context: 'longer than a team '.repeat(9) }) },
+    });
+    const id = await world.start('p');
+    await expect.poll(async () => [(await pending()).length, (await ended(id)).length]).toEqual([1, 2]);
+    await world.restart();
+    if (when === 'before the restart') await decide('ask', 'reject');
+    await world.engine.resume();
+    if (when === 'after it') await decide('ask', 'reject');
+    const run = await world.ended(id);
+    expect([run.run.status, run.step('sub').status, run.children[0]?.team]).toEqual(['aborted', 'aborted', 'risky']);
+  },
+);
+
 const stored = async (id: string) => (await runDetail(world.database.db, id, { raw: false }))?.steps ?? [];
 const ended = async (id: string) => (await stored(id)).filter(({ status }) => status !== 'running');
 

@@ -7,7 +7,7 @@ import { runValues } from '../prompt/run-values.ts';
 import { contextChars } from '../state/held.ts';
 import { noFacts, type Performed, plainAnswer, type StepKind } from '../state/step-kind.ts';
 import type { AnyStep, StepContext } from '../state/step-context.ts';
-import type { ChildOutcome, SubRuns } from './sub-run.ts';
+import type { ChildOutcome, RenderedContext, SubRuns } from './sub-run.ts';
 import { ownerOf, type Templates } from '../prompt/templates.ts';
 
 export interface PipelineStepDeps {
@@ -23,24 +23,24 @@ export function pipelineStep(deps: PipelineStepDeps): StepKind {
   return {
     prepare: async (ctx) => {
       const step = ctx.step as AnyPipelineStep;
-      const context = await renderContext(deps, ctx, step);
-      if (!context.ok) return context;
-      const refused = refuseBlanks(ctx);
-      if (refused) return refused;
+      const rendered = await renderContext(deps, ctx, step);
+      const context = (rendered.ok && refuseBlanks(ctx)) || rendered;
+      // A sub-run that is stored has its context, and may have asked people.
+      if (!context.ok && !ctx.run.inFlight.has(ctx.name)) return context;
       return {
         ok: true,
         agent: null,
         model: null,
         promptHash: null,
         raw: null,
-        stores: contextChars(ctx.run.context) + JSON.stringify(context.value).length,
+        stores: contextChars(ctx.run.context) + JSON.stringify(context).length,
         perform: async ({ signal }) => {
           const request = {
             parent: ctx.run,
             slot: ctx.slot,
             stepName: ctx.name,
             pipeline: step.pipeline,
-            context: context.value,
+            context,
             signal,
           };
           const child = await deps.runChild(request);
@@ -59,7 +59,7 @@ async function renderContext(
   deps: PipelineStepDeps,
   { run, name, locals }: StepContext,
   step: AnyPipelineStep,
-): Promise<{ ok: true; value: SubContext } | Failure> {
+): Promise<RenderedContext> {
   const rendering = () => ({
     templates: deps.templates,
     env: NO_ENV,

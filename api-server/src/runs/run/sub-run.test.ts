@@ -31,7 +31,7 @@ function site({ ends = true, maxOfRun = 1e9 } = {}) {
       slot: parent.slot,
       stepName: `step${(steps += 1)}`,
       pipeline: 'child',
-      context: {},
+      context: { ok: true as const, value: {} },
       signal,
     };
     return subRuns.run(asked);

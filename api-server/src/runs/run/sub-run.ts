@@ -13,6 +13,7 @@ import { fitFields, noteCutFields } from '../state/field-sizes.ts';
 import { enterConcurrencyGroup, concurrencyGroupOf, type ConcurrencyGroups } from './concurrency-groups.ts';
 import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
 import { charsOf, LEFT_OUT, roomTogether } from '../state/held.ts';
+import type { Failure } from '../state/executor.ts';
 import type { TriggerContext } from '../state/model.ts';
 import { newRunRow, teamOf } from '../state/new-run.ts';
 import { dropBranches, topOf } from '../state/workers.ts';
@@ -55,14 +56,16 @@ export interface SubRunDeps extends EndingDeps {
   traceRun?: TraceRun;
 }
 
+export type RenderedContext = { ok: true; value: SubContext } | Failure;
+
 export interface ChildRequest {
   parent: ActiveRun;
   /** Of the step that asks: a sub-run runs in its parent's slot. */
   slot: Slot;
   stepName: string;
   pipeline: string;
-  /** Rendered; what it leaves out comes from the parent. */
-  context: SubContext;
+  /** What it leaves out comes from the parent; it counts where the sub-run is not stored yet. */
+  context: RenderedContext;
   signal: AbortSignal;
 }
 
@@ -136,16 +139,17 @@ async function childRun(
   request: ChildRequest,
   { id, stored }: Existing,
 ): Promise<ActiveRun | ChildOutcome | Refused> {
-  const { parent, slot } = request;
+  const { parent, slot, context } = request;
   const place = { slot, parent };
   if (stored) return takeUp(deps, stored, place);
+  if (!context.ok) return refuse(context.type, context.message);
   const pipeline = deps.pipelineNamed(request.pipeline);
   if (!pipeline) return refuse('missing_pipeline', `no pipeline is named "${request.pipeline}"`);
   if (!deps.mayCall(authorOf(parent), pipeline))
     return refuse('not_allowed', `pipeline ${pipeline.name} belongs to another namespace`);
   if (pipeline.config.suspend) return refuse('suspended', `pipeline ${pipeline.name} is suspended`);
   if (parent.depth >= MAX_DEPTH) return refuse('too_deep', `sub-pipelines go ${MAX_DEPTH} deep and no deeper`);
-  return create(deps, request, { id, pipeline, ...place });
+  return create(deps, context.value, { id, pipeline, ...place });
 }
 
 /** Goes on with it, or ends it as its own `durable` says. */
@@ -172,16 +176,17 @@ async function takeUp(
 
 const refuse = (type: string, message: string): Refused => ({ refused: { type, message } });
 
-interface Fresh extends Pick<ActiveRun, 'slot' | 'parent'> {
+interface Fresh extends Pick<ActiveRun, 'slot'> {
+  parent: ActiveRun;
   id: string;
   pipeline: LoadedPipeline;
 }
 
-async function create(deps: SubRunDeps, request: ChildRequest, { id, pipeline, ...place }: Fresh): Promise<ActiveRun> {
-  const { parent } = request;
-  const context = childContext(parent.context, request.context, pipeline.name);
+async function create(deps: SubRunDeps, over: SubContext, { id, pipeline, ...place }: Fresh): Promise<ActiveRun> {
+  const { parent } = place;
+  const context = childContext(parent.context, over, pipeline.name);
   // A team says who approves, so the author of a namespace with limits chooses none.
-  const given = parent.namespace === null ? request.context.team : undefined;
+  const given = parent.namespace === null ? over.team : undefined;
   const team = teamOf(pipeline, given ?? parent.team);
   const now = deps.now();
   const row = newRunRow({ pipeline, context, team, dedupKey: null }, { id, status: 'running', now });
