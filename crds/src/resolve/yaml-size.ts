@@ -5,6 +5,8 @@ export const MAX_YAML_BYTES = 256 * 1024;
 export const MAX_YAML_NODES = 10_000;
 export const MAX_YAML_DEPTH = 64;
 const MAX_MARKS = 3 * MAX_YAML_NODES;
+/** Each is an error of its own, where every other error takes a mark. */
+const MAX_BAD_ESCAPES = 1000;
 
 export interface SizeProblem {
   msg: string;
@@ -16,7 +18,7 @@ export interface SizeProblem {
 export function checkSize(text: string): SizeProblem | null {
   if (text.length > MAX_YAML_BYTES || Buffer.byteLength(text, 'utf8') > MAX_YAML_BYTES)
     return { line: 1, msg: `is larger than ${MAX_YAML_BYTES / 1024} KiB`, reason: 'too_large' };
-  const count = { nodes: 0, marks: 0, depth: 0, line: 1, lineIndicators: 0, inScalar: false };
+  const count = { nodes: 0, marks: 0, badEscapes: 0, depth: 0, line: 1, lineIndicators: 0, inScalar: false };
   for (const lexeme of new Lexer().lex(text)) {
     countLexeme(lexeme, count);
     const excess = EXCESSES.find(({ isReached }) => isReached(count));
@@ -29,6 +31,7 @@ interface Count {
   nodes: number;
   /** Everything but spaces, comments and the text of scalars; the end of a line is one too, as it costs what a mark does. */
   marks: number;
+  badEscapes: number;
   depth: number;
   line: number;
   lineIndicators: number;
@@ -58,6 +61,11 @@ const EXCESSES: readonly Excess[] = [
     reason: 'too_large',
     isReached: ({ depth, lineIndicators }) => Math.max(depth, lineIndicators) > MAX_YAML_DEPTH,
   },
+  {
+    msg: `has more than ${MAX_BAD_ESCAPES} escapes in double quotes that YAML does not know`,
+    reason: 'syntax',
+    isReached: ({ badEscapes }) => badEscapes > MAX_BAD_ESCAPES,
+  },
   { msg: 'a closing bracket has no opening one', reason: 'syntax', isReached: ({ depth }) => depth < 0 },
 ];
 
@@ -74,12 +82,20 @@ function countLexeme(lexeme: string, count: Count): void {
   }
   count.inScalar = lexeme === SCALAR;
   if (!' \t#'.includes(first)) count.marks++;
+  if (first === '"') count.badEscapes += badEscapesIn(lexeme);
   if (`${SCALAR}*"'[{-?`.includes(first)) count.nodes++;
   countLevels(lexeme, count);
   if (first !== '\n' && first !== '\r') return;
   count.line++;
   count.lineIndicators = 0;
 }
+
+const HEX = '[0-9a-fA-F]';
+const KNOWN_ESCAPE = new RegExp(
+  String.raw`\\(?:[0abefnrtvN_LP "/\\\t\n]|\r\n|x${HEX}{2}|u${HEX}{4}|U00(?:0${HEX}|10)${HEX}{4})`,
+  'g',
+);
+const badEscapesIn = (quoted: string): number => quoted.replaceAll(KNOWN_ESCAPE, '').split('\\').length - 1;
 
 function countLevels(lexeme: string, count: Count): void {
   count.depth += DEPTH[lexeme] ?? 0;

@@ -97,6 +97,20 @@ test.each([
   expect(cpuTimeOf(() => parseYaml(text))).toBeLessThan(1500);
 });
 
+test.each(['\\q', '\\xzz', '\\u12', '\\U00110000', '\\\r'])(
+  '%j thousands of times in double quotes is refused before each is an error',
+  (piece) => {
+    const problem = firstProblem(`a: 1\nb: "${piece.repeat(2000)}"`);
+    expect(problem).toMatchObject({ line: 2, msg: expect.stringContaining('more than 1000 escapes') as string });
+  },
+);
+
+test('escapes that YAML knows may be as many as a text has characters', () => {
+  const escapes = String.raw`\0\a\b\e\f\n\r\t\v\N\_\L\P\ \"\/\\\x41\u0041\U0010ffff`;
+  const parsed = parseYaml(`a: "${escapes.repeat(4000)}\\\n  \\\r\n  \\\t"\n`);
+  expect(parsed.ok).toBe(true);
+});
+
 test('an alias of itself is refused', () => {
   expect(parseYaml('a: &a [*a]\n').ok).toBe(false);
 });
