@@ -102,6 +102,7 @@ test.each<[string, Schema, RegExp]>([
   ['many values', { enum: Array.from({ length: 2001 }, (_, index) => index) }, /2000 values/],
   ['many references', { allOf: Array.from({ length: 201 }, () => ref('a')), $defs: { a: true } }, /200 references/],
   ['long text', { description: 'x'.repeat(65 * 1024) }, /64 KiB/],
+  ['a pattern of megabytes', { pattern: '(a'.repeat(4 * 1024 * 1024) }, /64 KiB/],
   ['depth', nested(70), /64 levels/],
   ['many patterns of keys', { patternProperties: keyed(160, (at) => [`^${at}`, true]) }, /multiply/],
   ['long patterns', { properties: keyed(20, (at) => [`${at}`, { pattern: '[a-z]{1,300}$' }]) }, /5000 instructions/],

@@ -55,13 +55,15 @@ function sizeProblem(schema: unknown): string | null {
   if (objects.slice(1).some(hasName)) return `may have ${NAMES.join(', ')} at its root only`;
   if (objects.filter(isReference).length > SCHEMA_LIMITS.refs)
     return `has more than ${SCHEMA_LIMITS.refs} references ($ref)`;
-  if (sizeOfAll(objects.flatMap(patternsIn)) > SCHEMA_LIMITS.patterns)
-    return `its patterns have more than ${SCHEMA_LIMITS.patterns} instructions, repetitions written out`;
   const bytes = Buffer.byteLength(JSON.stringify(schema));
-  return bytes > SCHEMA_LIMITS.bytes ? `is larger than ${SCHEMA_LIMITS.bytes / 1024} KiB` : null;
+  if (bytes > SCHEMA_LIMITS.bytes) return `is larger than ${SCHEMA_LIMITS.bytes / 1024} KiB`;
+  return sizeOfAll(objects.flatMap(patternsIn)) > SCHEMA_LIMITS.patterns
+    ? `its patterns have more than ${SCHEMA_LIMITS.patterns} instructions, repetitions written out`
+    : null;
 }
 
-const sizeOfAll = (patterns: readonly string[]): number =>
+/** Instructions of patterns, about. */
+export const sizeOfAll = (patterns: readonly string[]): number =>
   patterns.reduce((sum, pattern) => sum + patternSize(pattern), 0);
 
 /** Each pointer is compiled with all that stands in what it names, and so is the one that stands there in its turn. */

@@ -21,6 +21,11 @@ test.each([
   expect(patternSize(source)).toBeLessThan(size * 3);
 });
 
+test('a pattern that is not compiled for its length is not looked at', () => {
+  const long = '(a{1000}'.repeat(500_000);
+  expect(cpuTimeOf(() => expect(patternSize(long)).toBe(long.length))).toBeLessThan(50);
+});
+
 const LONG = '(?:yyyyyyyyyyyyyyyyyyyy)';
 
 test.each([

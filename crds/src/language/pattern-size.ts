@@ -40,11 +40,15 @@ function special(source: string, at: number): RegExp {
   return /^\\[pP]\{/.test(source.slice(at, at + 3)) ? PROPERTY : ESCAPE;
 }
 
+/** Characters of a pattern; a longer one is not compiled, and not looked at. */
+export const MAX_PATTERN_SOURCE = 1000;
+
 /**
  * About how many instructions a pattern has with its repetitions written out, from its text alone: to compile a hundred thousand
  * takes a third of a second. What its classes take once counts as if it were instructions.
  */
-export const patternSize = (source: string): number => instructionsIn(source) + classesIn(source);
+export const patternSize = (source: string): number =>
+  source.length > MAX_PATTERN_SOURCE ? source.length : instructionsIn(source) + classesIn(source);
 
 /** What is larger is far too large; its own repetitions stay numbers. */
 const HUGE = 1e9;

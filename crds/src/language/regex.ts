@@ -1,12 +1,11 @@
 import { RE2JS } from 're2js';
-import { patternSize } from './pattern-size.ts';
+import { MAX_PATTERN_SOURCE, patternSize } from './pattern-size.ts';
 
 /** `size` counts the instructions of the compiled pattern: a match takes at most this times the length of the text. */
 export type CompiledRegex =
   | { ok: true; size: number; test: (text: string) => boolean }
   | { ok: false; msg: string; tooLarge?: true };
 
-const MAX_SOURCE = 1000;
 /** Instructions with the repetitions written out. */
 const MAX_SIZE = 10_000;
 /** A compiled pattern may be so many times larger than its text tells. What is larger yet was told wrongly, and is not kept. */
@@ -25,8 +24,8 @@ const TOO_LARGE = {
  * The source is at most 1000 characters.
  */
 export function compileRegex(source: string): CompiledRegex {
-  if (source.length > MAX_SOURCE)
-    return { ok: false, msg: `regular expression is longer than ${MAX_SOURCE} characters` };
+  if (source.length > MAX_PATTERN_SOURCE)
+    return { ok: false, msg: `regular expression is longer than ${MAX_PATTERN_SOURCE} characters` };
   const told = patternSize(source);
   if (told > MAX_SIZE) return TOO_LARGE;
   try {
