@@ -208,6 +208,14 @@ test('only what is large starts a thread', async () => {
   expect(await compute.validate(short, Array(6).fill('x'.repeat(10_000)), NOBODY)).toEqual({ ok: true });
 });
 
+test('a task whose values cannot be copied is refused, and the next one gets the thread', async () => {
+  open({ threads: 1 });
+  const copied = { kind: 'expression', source: '1', values: { a: () => 1 } } as const;
+  expect(await compute.inThread(QUICK, NOBODY)).toEqual({ ok: true, value: 1 });
+  const results = await Promise.all([compute.inThread(copied, NOBODY), compute.inThread(QUICK, NOBODY)]);
+  expect(results).toMatchObject([{ msg: 'its values cannot be copied to a thread' }, { ok: true, value: 1 }]);
+});
+
 test('a pattern that takes long to compile, and a long text, are matched in a thread', async () => {
   open();
   expect(await compute.matches(HEAVY_PATTERN, 'aaa', 'triage')).toBe(false);

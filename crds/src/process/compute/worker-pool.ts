@@ -97,13 +97,19 @@ export function createWorkerPool({
     next();
   };
 
-  const begin = (thread: Thread) => {
-    const { entry, worker } = thread;
-    const task = entry?.task;
-    const maxCpuMs = task && 'maxCpuMs' in task ? task.maxCpuMs : undefined;
-    if (entry && maxCpuMs !== undefined) void watchProcessor(thread, entry, maxCpuMs);
+  const begin = (thread: Thread, entry: Entry) => {
+    const { task } = entry;
+    thread.entry = entry;
+    try {
+      thread.worker.postMessage(task, []);
+    } catch {
+      thread.entry = null;
+      entry.settle(computeLimit('its values cannot be copied to a thread'));
+      return rest(thread);
+    }
+    const maxCpuMs = 'maxCpuMs' in task ? task.maxCpuMs : undefined;
+    if (maxCpuMs !== undefined) void watchProcessor(thread, entry, maxCpuMs);
     else arm(thread, timeoutMs, computeLimit(`it took longer than ${timeoutMs} ms (security.compute_timeout_ms)`));
-    worker.postMessage(task, []);
   };
 
   /**
@@ -139,7 +145,7 @@ export function createWorkerPool({
         thread.entry = null;
       }
       thread.ready = true;
-      if (thread.entry) begin(thread);
+      if (thread.entry) begin(thread, thread.entry);
       else rest(thread);
     });
     worker.once('error', (error) => end(thread, computeLimit(reasonOf(error, memoryMib))));
@@ -156,10 +162,8 @@ export function createWorkerPool({
       for (const refused of waiting.drain(isRefused)) refused.settle(barred());
       const entry = waiting.take(isReady);
       if (!entry) return;
-      if (thread) {
-        thread.entry = entry;
-        begin(thread);
-      } else start(entry);
+      if (thread) begin(thread, entry);
+      else start(entry);
     }
   };
 
