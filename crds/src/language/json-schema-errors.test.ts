@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { compileJsonSchema } from './json-schema.ts';
 
 const KEY = 'k'.repeat(100_000);
@@ -29,4 +31,17 @@ test('an error says the start of what the schema says at length', () => {
   const [error] = errorsOf({ pattern: `^${'a'.repeat(900)}$` }, 'b');
   expect(error?.msg).toMatch(/^must match pattern "\^a{200,}…$/);
   expect(error?.msg).toHaveLength(301);
+});
+
+test('the errors of the last value are not kept with the schema', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const compiled = compileJsonSchema({ additionalProperties: { anyOf: Array.from({ length: 400 }, () => false) } });
+  if (!compiled.ok) throw new Error(compiled.msg);
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  expect(compiled.validate({ ['~/'.repeat(6000)]: 1 }).ok).toBe(false);
+  collect();
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(2_000_000);
+  expect(compiled.validate({})).toEqual({ ok: true });
 });

@@ -126,6 +126,9 @@ function run(check: ValidateFunction, value: unknown, expanded: number): SchemaR
   } catch (error) {
     const msg = error instanceof TooMuch ? error.message : 'the schema cannot be evaluated on this value';
     return { ok: false, errors: [{ loc: [], msg }] };
+  } finally {
+    // A list that may take more memory than the value, and would be kept as long as the schema.
+    check.errors = null;
   }
 }
 

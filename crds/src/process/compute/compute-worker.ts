@@ -34,7 +34,11 @@ function evaluate(source: string, values: Values): Evaluated {
 
 function validate(schema: string, value: unknown): SchemaResult {
   const compiled = compiledSchema(schema);
-  return compiled.ok ? compiled.validate(value) : { ok: false, errors: [{ loc: [], msg: compiled.msg }] };
+  if (!compiled.ok) return { ok: false, errors: [{ loc: [], msg: compiled.msg }] };
+  const result = compiled.validate(value);
+  // What each reference of it is compiled to keeps the errors of the last value.
+  if (!result.ok) schemas.delete(schema);
+  return result;
 }
 
 function judge(schema: string): TaskResults['schema'] {

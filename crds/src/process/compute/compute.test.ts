@@ -216,6 +216,16 @@ test('a task whose values cannot be copied is refused, and the next one gets the
   expect(results).toMatchObject([{ msg: 'its values cannot be copied to a thread' }, { ok: true, value: 1 }]);
 });
 
+test('the errors of one answer are not in the memory that the next may take', async () => {
+  open({ threads: 1, memoryMib: 96 });
+  const none = { additionalProperties: { anyOf: Array.from({ length: 400 }, () => false) } };
+  const answer = { ['~/'.repeat(700)]: 1 };
+  for (const title of ['a', 'b', 'c', 'd', 'e', 'f']) {
+    const schema = { title, $ref: '#/$defs/none', $defs: { none } };
+    expect(await compute.validate(schema, answer, NOBODY)).toHaveProperty('errors');
+  }
+});
+
 test('a pattern that takes long to compile, and a long text, are matched in a thread', async () => {
   open();
   expect(await compute.matches(HEAVY_PATTERN, 'aaa', 'triage')).toBe(false);
