@@ -46,7 +46,9 @@ export function graphOf(schema: object): ({ ok: true } & Graph) | { ok: false; m
   const known = new Map<object, Vertex>();
   const referenced = new Map<string, SchemaObject>();
   const waiting: [SchemaObject, Vertex][] = [];
-  const vertexOf = (value: SchemaObject): Vertex => {
+  const vertexOf = (value: unknown): Vertex => {
+    // `true`, `false`, and names in `dependencies`.
+    if (!isObject(value)) return { inPlace: [], parts: [], weight: valuesIn(value) };
     const found = known.get(value);
     if (found) return found;
     const fresh: Vertex = { inPlace: [], parts: [], weight: 1 };
@@ -61,7 +63,7 @@ export function graphOf(schema: object): ({ ok: true } & Graph) | { ok: false; m
     return [vertexOf(target)];
   };
   try {
-    const root = vertexOf(schema as SchemaObject);
+    const root = vertexOf(schema);
     for (let next = waiting.pop(); next; next = waiting.pop()) connect(next, vertexOf, followed);
     return { ok: true, root, vertices: [...known.values()], referenced };
   } catch (error) {
@@ -72,7 +74,7 @@ export function graphOf(schema: object): ({ ok: true } & Graph) | { ok: false; m
 
 function connect(
   [schema, vertex]: [SchemaObject, Vertex],
-  vertexOf: (value: SchemaObject) => Vertex,
+  vertexOf: (value: unknown) => Vertex,
   followed: (ref: unknown) => Vertex[],
 ): void {
   for (const [keyword, value] of Object.entries(schema)) {
@@ -95,10 +97,8 @@ function heavyParts(keyword: string, value: unknown): number {
 }
 
 /** A list or a map of schemas, or one schema. */
-function subschemas(keyword: string, value: unknown): [string, SchemaObject][] {
-  const entries: [string, unknown][] =
-    Array.isArray(value) || (MAPS.has(keyword) && isObject(value)) ? Object.entries(value) : [['', value]];
-  return entries.filter((entry): entry is [string, SchemaObject] => isObject(entry[1]));
+function subschemas(keyword: string, value: unknown): [string, unknown][] {
+  return Array.isArray(value) || (MAPS.has(keyword) && isObject(value)) ? Object.entries(value) : [['', value]];
 }
 
 /** ajv decodes a reference, and ends it before a second `#` and a separator of lines. A `~` alone would be a second way to write `~0`. */

@@ -212,6 +212,12 @@ test('the size counts every reference with what it names', () => {
   expect(one.ok && two.ok && two.expanded - one.expanded).toBeGreaterThan(4);
 });
 
+test('the size counts schemas that are true or false, and names in old dependencies', () => {
+  expect(measureSchema({ anyOf: [false, false, {}] })).toEqual({ ok: true, expanded: 4 });
+  expect(measureSchema({ properties: { a: true }, items: false })).toEqual({ ok: true, expanded: 3 });
+  expect(measureSchema({ dependencies: { a: ['b', 'c'] } })).toEqual({ ok: true, expanded: 4 });
+});
+
 test('patterns of one schema do not share a compiled pattern', () => {
   const compiled = compileJsonSchema({ properties: { a: { pattern: '^x' }, b: { pattern: '^y' } } });
   expect(compiled.ok && compiled.validate({ a: 'x', b: 'y' })).toEqual({ ok: true });

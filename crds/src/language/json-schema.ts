@@ -12,7 +12,10 @@ export interface SchemaError {
   msg: string;
 }
 export type SchemaResult = { ok: true } | { ok: false; errors: SchemaError[] };
-export type CompiledJsonSchema = { ok: true; validate: (value: unknown) => SchemaResult } | { ok: false; msg: string };
+/** `expanded`: at most so many times each part of a value is looked at. */
+export type CompiledJsonSchema =
+  | { ok: true; expanded: number; validate: (value: unknown) => SchemaResult }
+  | { ok: false; msg: string };
 
 /** Whether a schema can be compiled. `passing`: another try may succeed. */
 export type SchemaVerdict = { ok: true } | { ok: false; msg: string; passing?: true };
@@ -82,7 +85,7 @@ export function compileJsonSchema(schema: unknown): CompiledJsonSchema {
       patterns.begin();
       return run(check, value, size.expanded);
     };
-    return { ok: true, validate };
+    return { ok: true, expanded: size.expanded, validate };
   } catch (error) {
     return { ok: false, msg: `invalid JSON Schema: ${error instanceof Error ? error.message : 'cannot be compiled'}` };
   }

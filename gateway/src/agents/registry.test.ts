@@ -58,7 +58,7 @@ test('other work comes between two agents, and large schemas are judged elsewher
 
 test('a small schema that may take long to compile is judged elsewhere too', async () => {
   writeAgent('a', { output_schema: { items: { $ref: '#/$defs/t' }, $defs: { t: { type: 'string' } } } });
-  writeAgent('b', { output_schema: { type: 'string', pattern: '[a-z]{300}' } });
+  writeAgent('b', { output_schema: { type: 'string', pattern: '[a-z]{900}[0-9]{200}' } });
   const { registry, seen } = registryOf();
   await registry.load();
   expect(seen.judged).toEqual(['a', 'b']);

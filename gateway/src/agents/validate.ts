@@ -1,5 +1,5 @@
-import { Agent, agentVersion, compileJsonSchema, parseYaml, plainIssues, serverOf } from '@signalbox/crds';
-import { inlinePatternsOf, type SchemaVerdict } from '@signalbox/crds/process/compute';
+import { Agent, agentVersion, parseYaml, plainIssues, serverOf } from '@signalbox/crds';
+import { inlineSchema, type SchemaVerdict } from '@signalbox/crds/process/compute';
 import type { z } from 'zod';
 import type { AgentRecord, KnownNames, ValidationItem } from './agent-record.ts';
 import { unknownServer } from './unknown-name.ts';
@@ -112,8 +112,8 @@ function referenceItems(config: Agent, candidate: Candidate, known: KnownNames):
 
 async function schemaOfAnswer({ name, output_schema: schema }: Agent, judge: JudgeSchema): Promise<ValidationItem[]> {
   if (!schema) return [];
-  const isInline = inlinePatternsOf(schema, Buffer.byteLength(JSON.stringify(schema))) !== null;
-  const verdict = isInline ? compileJsonSchema(schema) : await judge(schema, name);
+  const inline = inlineSchema(schema, JSON.stringify(schema));
+  const verdict = inline ? inline.compiled : await judge(schema, name);
   return verdict.ok ? [] : [item(name, 'output_schema', null, verdict.msg)];
 }
 

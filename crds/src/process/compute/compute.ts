@@ -9,7 +9,7 @@ import { SCHEMA_LIMITS } from '../../language/json-schema-size.ts';
 import type { Ahead } from '../../resolve/turns.ts';
 import type { Done } from '../../resolve/work.ts';
 import type { Owner } from './fair-queue.ts';
-import { INLINE, inlinePattern, inlinePatternsOf } from './inline.ts';
+import { INLINE, inlinePattern, inlineSchema, type InlineSchema, isInlineAnswer } from './inline.ts';
 import type { ResultOf, Task } from './task.ts';
 import { createWorkerPool, type PoolLimits } from './worker-pool.ts';
 
@@ -32,8 +32,8 @@ export interface Compute {
 interface KnownSchema {
   text: string;
   bytes: number;
-  /** Null where it is not compiled here. `patterns` counts their instructions. */
-  inline: { compiled: CompiledJsonSchema; patterns: number } | null;
+  /** Null where it is not compiled here. */
+  inline: InlineSchema | null;
 }
 
 /** Verdicts about schemas that are kept. */
@@ -49,9 +49,7 @@ export function createCompute(limits: PoolLimits): Compute {
     if (found) return found;
     const text = JSON.stringify(schema);
     const bytes = Buffer.byteLength(text);
-    const patterns = inlinePatternsOf(schema, bytes);
-    const inline = patterns === null ? null : { compiled: compileJsonSchema(schema), patterns };
-    const fresh = { text, bytes, inline };
+    const fresh = { text, bytes, inline: inlineSchema(schema, text) };
     known.set(schema, fresh);
     return fresh;
   };
@@ -77,7 +75,7 @@ export function createCompute(limits: PoolLimits): Compute {
     },
     validate: async (schema, value, owner) => {
       const { inline, text } = knownSchema(schema);
-      if (inline && isInlineValue(value, inline.patterns)) return check(inline.compiled, value);
+      if (inline && isInlineAnswer(inline, value)) return check(inline.compiled, value);
       return pool.run({ kind: 'answer', schema: text, value }, owner);
     },
     matches: (pattern, text, share) => {
@@ -121,11 +119,6 @@ const verdictOf = (compiled: CompiledJsonSchema): SchemaVerdict => (compiled.ok 
 const check = (compiled: CompiledJsonSchema, value: unknown): SchemaResult =>
   compiled.ok ? compiled.validate(value) : { ok: false, errors: [{ loc: [], msg: compiled.msg }] };
 
-function isInlineValue(value: unknown, patterns: number): boolean {
-  const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
-  return bytes <= INLINE.answerBytes && bytes * patterns <= INLINE.patternWork;
-}
-
 export type { Owner } from './fair-queue.ts';
-export { INLINE, inlinePatternsOf, sizeOfValues } from './inline.ts';
+export { INLINE, inlineSchema, sizeOfValues } from './inline.ts';
 export type { SchemaVerdict } from '../../language/json-schema.ts';

@@ -1,3 +1,5 @@
+import { type CompiledJsonSchema, compileJsonSchema } from '../../language/json-schema.ts';
+import { patternsOfSchema, sizeOfAll } from '../../language/json-schema-size.ts';
 import { patternSize } from '../../language/pattern-size.ts';
 import { compileRegex, type CompiledRegex } from '../../language/regex.ts';
 import type { Values } from './task.ts';
@@ -12,9 +14,11 @@ export const INLINE = {
   values: 5000,
   expressionSteps: 5000,
   templateVisits: 20_000,
-  /** Characters of the text, or bytes of the answer, times instructions of the patterns. */
+  /** Characters of an answer, with the way to each part of it, times the values of its schema and the instructions of its patterns. */
+  answerWork: 2_000_000,
+  /** Characters of the text times instructions of the pattern. */
   patternWork: 500_000,
-  /** Instructions of a pattern, estimated before it is compiled. */
+  /** Instructions of a pattern, or of all of a schema, estimated before they are compiled. */
   patternSize: 1000,
 } as const;
 
@@ -98,50 +102,48 @@ function partsOf(value: object, most: number): unknown[] {
   return (Array.isArray(value) ? (value as unknown[]) : Object.values(value)).slice(0, most + 1);
 }
 
-const HEAVY_KEYWORDS = new Set([
-  '$ref',
-  '$dynamicRef',
-  'uniqueItems',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-  'dependentSchemas',
-  'dependencies',
-  'patternProperties',
-]);
-const ALTERNATIVES = new Set(['anyOf', 'oneOf', 'allOf', 'not', 'if', 'contains']);
+/** What takes longer to compile, or to check with, than the values of a schema tell. */
+const HEAVY_KEYWORD = /"(?:\$ref|unevaluatedItems|unevaluatedProperties)":/;
 
-/**
- * About how many instructions the patterns of a schema have that is compiled inline; null where compiling it, or checking with it,
- * may take long.
- */
-export function inlinePatternsOf(schema: object, bytes: number): number | null {
-  const found = { instructions: 0 };
-  return bytes <= INLINE.schemaBytes && isPlain(schema, 0, found) ? found.instructions : null;
+/** `size` counts its values, and the instructions of its patterns. */
+export interface InlineSchema {
+  compiled: CompiledJsonSchema;
+  size: number;
 }
 
-interface Found {
-  instructions: number;
+/** The compiled schema, which is `text` as JSON; null where compiling it may take long. */
+export function inlineSchema(schema: object, text: string): InlineSchema | null {
+  if (Buffer.byteLength(text) > INLINE.schemaBytes || HEAVY_KEYWORD.test(text)) return null;
+  const patterns = sizeOfAll(patternsOfSchema(schema));
+  if (patterns > INLINE.patternSize) return null;
+  const compiled = compileJsonSchema(schema);
+  return { compiled, size: patterns + (compiled.ok ? compiled.expanded : 0) };
 }
 
-function isPlain(schema: unknown, alternatives: number, found: Found): boolean {
-  if (typeof schema !== 'object' || schema === null) return true;
-  if (Array.isArray(schema)) return schema.every((item) => isPlain(item, alternatives, found));
-  return Object.entries(schema).every(([key, part]) => isPlainKeyword(key, part, { alternatives, found }));
+/** Whether an answer is checked inline. */
+export function isInlineAnswer({ size }: InlineSchema, answer: unknown): boolean {
+  const most = Math.min(INLINE.answerBytes, INLINE.answerWork / size);
+  return Buffer.byteLength(JSON.stringify(answer) ?? '') <= most && charsOf(answer) <= most;
 }
 
-function isPlainKeyword(key: string, part: unknown, { alternatives, found }: { alternatives: number; found: Found }) {
-  if (HEAVY_KEYWORDS.has(key)) return false;
-  if (key === 'pattern') {
-    if (typeof part !== 'string' || part.length > 100) return false;
-    const size = patternSize(part);
-    found.instructions += size;
-    return size <= 200;
+/** Characters that an error about a part of a value, and an escaped one of the way to it, take as long as. */
+const PART_CHARS = 24;
+const ESCAPED_CHARS = 16;
+
+/** Characters of a value, for each part of it with those of the way to it: a schema may make many errors about each, and they name it. */
+function charsOf(whole: unknown): number {
+  const open: [value: unknown, way: number][] = [[whole, 0]];
+  let chars = 0;
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [value, way] = next;
+    chars += PART_CHARS + way + (typeof value === 'string' ? value.length : 0);
+    if (typeof value === 'object' && value !== null)
+      for (const [key, part] of Object.entries(value)) open.push([part, way + 1 + charsOfKey(key)]);
   }
-  if (key === 'properties' && typeof part === 'object' && part !== null)
-    return isPlain(Object.values(part), alternatives, found);
-  const inside = alternatives + (ALTERNATIVES.has(key) ? 1 : 0);
-  return inside <= 1 && isPlain(part, inside, found);
+  return chars;
 }
+
+const charsOfKey = (key: string): number => key.length + ESCAPED_CHARS * (key.split(/[~/]/).length - 1);
 
 const compiledPatterns = new Map<string, CompiledRegex | null>();
 const MAX_PATTERNS = 1000;
