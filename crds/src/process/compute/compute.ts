@@ -54,8 +54,9 @@ export function createCompute(limits: PoolLimits): Compute {
     return fresh;
   };
 
+  const maxCpuMs = definitionMs(limits.timeoutMs);
   const judge = async (text: string, share: string): Promise<SchemaVerdict> => {
-    const result = await pool.run({ kind: 'schema', schema: text }, { run: null, share });
+    const result = await pool.run({ kind: 'schema', schema: text, maxCpuMs }, { run: null, share });
     if ('reason' in result) return notCompiled(result);
     if (verdicts.size >= MAX_VERDICTS) verdicts.delete(verdicts.keys().next().value as string);
     verdicts.set(text, result);
@@ -89,12 +90,12 @@ export function createCompute(limits: PoolLimits): Compute {
   };
 }
 
-/** Milliseconds of the processor that a definition may take, also where an evaluation may take less. */
-const DEFINITION_MS = 1000;
+/** Milliseconds of the processor that a definition or a schema may take, also where an evaluation may take less. */
+const definitionMs = (timeoutMs: number): number => Math.max(1000, timeoutMs);
 
 /** Judges the schemas of agents in a thread; like a definition, one is refused for the time of the processor that it takes. */
 export function judgeSchemaIn(compute: Pick<Compute, 'inThread'>, timeoutMs: number) {
-  const maxCpuMs = Math.max(DEFINITION_MS, timeoutMs);
+  const maxCpuMs = definitionMs(timeoutMs);
   return async (schema: object, share: string): Promise<SchemaVerdict> => {
     const task = { kind: 'schema', schema: JSON.stringify(schema), maxCpuMs } as const;
     const verdict = await compute.inThread(task, { run: null, share });
@@ -104,7 +105,7 @@ export function judgeSchemaIn(compute: Pick<Compute, 'inThread'>, timeoutMs: num
 
 /** Reads and checks large definitions in a thread; one that takes too much of the processor is refused. */
 export function definitionsIn(compute: Pick<Compute, 'inThread'>, timeoutMs: number) {
-  const maxCpuMs = Math.max(DEFINITION_MS, timeoutMs);
+  const maxCpuMs = definitionMs(timeoutMs);
   return ({ name, work }: Ahead): Promise<Done> =>
     compute.inThread({ kind: 'definition', work, maxCpuMs }, { run: null, share: name });
 }
