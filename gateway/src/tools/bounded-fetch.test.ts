@@ -59,3 +59,11 @@ test('the streams of a session have so many lines and bytes together', async () 
   await expect(bytes.begin('\n')).rejects.toThrow('flooded its output');
   expect([lines.floods, bytes.floods]).toEqual([['flooded its output'], ['flooded its output']]);
 });
+
+test('an answer about tokens is small', async () => {
+  const inner = () => Promise.resolve(new Response('x'.repeat(70_000)));
+  const fetch = boundedFetch(inner, 10 * MIB, () => {});
+  expect(await (await fetch('http://remote/mcp', ASK)).text()).toHaveLength(70_000);
+  const read = (await fetch('http://remote/token', { method: 'POST' })).text();
+  await expect(read).rejects.toThrow('sent more than 65536 bytes');
+});

@@ -10,6 +10,8 @@ const LF = 10;
 const CR = 13;
 /** All event streams of a session together. Comments and empty lines count too: they take time to read. */
 const STREAM_LIMITS = { ...FLOOD_LIMITS, maxMessages: 200_000, maxBytes: 64 * 1024 * 1024 };
+/** Of an answer about tokens: each call that needs one reads some of them. */
+const MAX_TOKEN_BYTES = 64 * 1024;
 /** Of all answers and events of a session that are not complete. Their text takes twice as much. */
 const MAX_UNFINISHED_BYTES = 32 * 1024 * 1024;
 
@@ -33,14 +35,15 @@ export function boundedFetch(
 ): Fetch {
   const withinLimits = createFloodGuard(STREAM_LIMITS, now);
   const session: Session = { withinLimits, unfinished: 0, onFlood };
-  return async (url, init) => {
+  return async (url, init = {}) => {
     const response = await inner(url, init);
     if (!response.body) return response;
     const { status, statusText, url: from } = response;
     const headers = new Headers(response.headers);
     const isStream = isReadAsStream(response, init);
+    const largest = acceptsEvents(init) ? maxBytes : Math.min(maxBytes, MAX_TOKEN_BYTES);
     if (isStream) headers.set('content-type', EVENT_STREAM);
-    const limit = isStream ? eventLimit(maxBytes, session) : byteLimit(maxBytes, session);
+    const limit = isStream ? eventLimit(maxBytes, session) : byteLimit(largest, session);
     const bounded = new Response(response.body.pipeThrough(limit), { status, statusText, headers });
     Object.defineProperty(bounded, 'url', { value: from });
     return bounded;
@@ -48,14 +51,15 @@ export function boundedFetch(
 }
 
 /** As the SDK sees it: what answers a GET for events is a stream, whatever it says; all that failed, and what answers about tokens, is read as a whole. */
-function isReadAsStream(response: Response, init: RequestInit = {}): boolean {
+function isReadAsStream(response: Response, init: RequestInit): boolean {
   if (!response.ok || !acceptsEvents(init)) return false;
   return asksForEvents(init) || mediaTypeEssence(response.headers.get('content-type')) === EVENT_STREAM;
 }
 
 export const asksForEvents = (init: RequestInit): boolean => init.method === 'GET' && acceptsEvents(init);
 
-const acceptsEvents = ({ headers }: RequestInit): boolean =>
+/** As all requests of the protocol do, and none for a token. */
+export const acceptsEvents = ({ headers }: RequestInit): boolean =>
   new Headers(headers).get('accept')?.includes(EVENT_STREAM) ?? false;
 
 function byteLimit(maxBytes: number, session: Session): TransformStream<Uint8Array, Uint8Array> {

@@ -3,7 +3,7 @@ import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.
 import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, MessageExtraInfo } from '@modelcontextprotocol/sdk/types.js';
 import { createAnsweredFetch } from './fetch/answered-fetch.ts';
-import { boundedFetch } from './bounded-fetch.ts';
+import { acceptsEvents, boundedFetch } from './bounded-fetch.ts';
 import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
 import { IncomingGuard } from './incoming-guard.ts';
 import { createRemoteFetch, type Remote, type RemoteFetch } from './fetch/remote-fetch.ts';
@@ -11,6 +11,11 @@ import { createRemoteFetch, type Remote, type RemoteFetch } from './fetch/remote
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 /** The client reopens a stream when the server asks for it; more than this in ten seconds is a flood. */
 const MAX_STREAMS = 200;
+/** Requests for tokens, and to find out where to get one, in ten seconds. Each call that needs a new token makes about four. */
+const MAX_FOR_TOKENS = 1000;
+const TOKEN_MS = 30_000;
+/** Of one message: as it is, and with the tokens that the server asks for then. */
+const MAX_SENDS = 3;
 /** Answers to requests of the server that it has not taken. */
 const MAX_ANSWERS = 16;
 
@@ -23,7 +28,7 @@ export interface Connecting {
 
 /**
  * MCP over streamable HTTP. Unlike the SDK's own it ends the session of a server that floods, answers what was never asked or has its
- * streams opened again without a pause, and it closes streams of abandoned requests.
+ * streams opened again without a pause, it closes streams of abandoned requests, and it sends no message again and again with new tokens.
  * Redirects to another origin are not followed; a request whose answer can no longer arrive fails at once.
  */
 export class HttpTransport implements Transport {
@@ -48,6 +53,10 @@ export class HttpTransport implements Transport {
   private readonly withinStreams = createFloodGuard({ ...FLOOD_LIMITS, maxMessages: MAX_STREAMS }, () =>
     performance.now(),
   );
+  private readonly withinTokens = createFloodGuard({ ...FLOOD_LIMITS, maxMessages: MAX_FOR_TOKENS }, () =>
+    performance.now(),
+  );
+  private readonly sends = new WeakMap<object, number>();
   private answering = 0;
   private ended = false;
 
@@ -59,6 +68,12 @@ export class HttpTransport implements Transport {
       fetch: this.answers.fetch,
       ...(credentials && { authProvider: credentials }),
     });
+    const send = this.inner.send.bind(this.inner);
+    // The SDK calls it again for a message that the server refused before there was a new token.
+    this.inner.send = async (message, options) => {
+      this.requireNew(message);
+      await send(message, options);
+    };
     this.inner.onmessage = (message) => this.receive(message);
     this.inner.onerror = (error) => {
       const problem = isOfMessage(error) ? this.incoming.problemWithUnreadable() : null;
@@ -103,12 +118,18 @@ export class HttpTransport implements Transport {
     return Promise.resolve();
   }
 
-  private fetch(url: string | URL, init?: RequestInit): Promise<Response> {
-    if (init?.method === 'GET' && !this.withinStreams(0)) {
-      this.end('asked to reopen its event stream too often');
-      return Promise.reject(new Error(this.reason));
-    }
-    return this.remote.fetch(url, init);
+  private requireNew(message: object): void {
+    const sends = (this.sends.get(message) ?? 0) + 1;
+    this.sends.set(message, sends);
+    if (sends > MAX_SENDS) throw new Error('it refused each new token');
+  }
+
+  private async fetch(url: string | URL, init: RequestInit = {}): Promise<Response> {
+    const isForToken = !acceptsEvents(init);
+    if (isForToken && !this.withinTokens(0)) this.end('asked for new tokens too often');
+    if (init.method === 'GET' && !this.withinStreams(0)) this.end('asked to reopen its event stream too often');
+    if (this.ended) throw new Error(this.reason);
+    return this.remote.fetch(url, isForToken ? { ...init, signal: AbortSignal.timeout(TOKEN_MS) } : init);
   }
 
   private receive(message: JSONRPCMessage): void {
