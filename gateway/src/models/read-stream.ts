@@ -14,8 +14,10 @@ interface StreamTarget {
   onText: (delta: string) => void;
 }
 type OpenBlock = Extract<ModelContent, { type: 'text' | 'reasoning' }>;
-/** Texts, thoughts and tool calls; an SDK looks through those that are open with each piece of one. */
-const MAX_STREAMED_BLOCKS = 2000;
+/** All but pieces of texts, thoughts and calls: some have an SDK go through what there was before. */
+const MAX_STREAMED_PARTS = 2000;
+/** An SDK looks through all of them with each piece of one. */
+const MAX_STREAMED_CALLS = 128;
 
 /** Collects a streamed answer into the same shape as an unstreamed one. Rejects when the provider reports an error. */
 export async function readStream(
@@ -40,7 +42,8 @@ class StreamCollector {
   private readonly counters = new Map<string, (text: string) => number>();
   private chars = 0;
   private values = 0;
-  private blocks = 0;
+  private parts = 0;
+  private calls = 0;
 
   constructor({ modelId, modelField }: StreamTarget) {
     this.modelField = modelField;
@@ -48,7 +51,7 @@ class StreamCollector {
   }
 
   add(part: LanguageModelV4StreamPart): void {
-    if (part.type.endsWith('-start') && ++this.blocks > MAX_STREAMED_BLOCKS) throw new BrokenAnswer(TOO_LARGE, false);
+    this.countPart(part.type);
     switch (part.type) {
       case 'text-start':
         return this.begin({ type: 'text', text: '' }, part.id);
@@ -69,6 +72,12 @@ class StreamCollector {
       default:
         return this.addWhole(part);
     }
+  }
+
+  private countPart(type: LanguageModelV4StreamPart['type']): void {
+    if (type === 'tool-input-start') this.calls += 1;
+    if (type !== 'raw' && !type.endsWith('-delta')) this.parts += 1;
+    if (this.calls > MAX_STREAMED_CALLS || this.parts > MAX_STREAMED_PARTS) throw new BrokenAnswer(TOO_LARGE, false);
   }
 
   private addWhole(part: LanguageModelV4StreamPart): void {

@@ -1,4 +1,6 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
+import { boundEvents } from '../bound-events.ts';
+import { boundUsage } from '../bound-usage.ts';
 import { chatModelOf } from '../language-model.ts';
 import type { ModelProvider } from '../model.ts';
 import type { ProviderSettings } from './settings.ts';
@@ -10,7 +12,7 @@ export function openAnthropic(settings: ProviderSettings): ModelProvider {
     baseURL: settings.baseUrl ?? 'https://api.anthropic.com/v1',
     apiKey: settings.apiKey,
     headers: settings.headers,
-    fetch: settings.fetch,
+    fetch: boundEvents(settings.fetch, boundUsage),
   });
   return { model: (id) => chatModelOf(provider.languageModel(id), { jsonMode: false }) };
 }

@@ -1,4 +1,5 @@
 import { createGoogle } from '@ai-sdk/google';
+import { boundEvents } from '../bound-events.ts';
 import { boundPaths } from '../bound-paths.ts';
 import { chatModelOf } from '../language-model.ts';
 import type { ModelProvider } from '../model.ts';
@@ -11,7 +12,7 @@ export function openGoogle(settings: ProviderSettings): ModelProvider {
     baseURL: settings.baseUrl ?? 'https://generativelanguage.googleapis.com/v1beta',
     apiKey: settings.apiKey,
     headers: settings.headers,
-    fetch: boundPaths(settings.fetch),
+    fetch: boundEvents(settings.fetch, boundPaths),
   });
   return { model: (id) => chatModelOf(provider.languageModel(id), { jsonMode: false, modelField: 'modelVersion' }) };
 }

@@ -1,11 +1,14 @@
 import { OpenAICompatibleChatLanguageModel } from '@ai-sdk/openai-compatible';
+import { boundCalls } from '../bound-calls.ts';
+import { boundEvents } from '../bound-events.ts';
 import { chatModelOf } from '../language-model.ts';
 import type { ModelProvider } from '../model.ts';
 import type { ProviderSettings } from './settings.ts';
 
 /** Any server that speaks Chat Completions; `base_url` ends before `/chat/completions`. */
 export function openOpenAiCompatible(settings: ProviderSettings, carriesTrace = true): ModelProvider {
-  const { name, fetch, apiKey, headers } = settings;
+  const { name, apiKey, headers } = settings;
+  const fetch = boundEvents(settings.fetch, boundCalls);
   const url = `${(settings.baseUrl ?? '').replace(/\/$/, '')}/chat/completions`;
   const sent = {
     'user-agent': 'signalbox-gateway',
