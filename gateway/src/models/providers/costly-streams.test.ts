@@ -98,3 +98,28 @@ test.each([
 ])('Anthropic: %s events about usage', async (_, events, said) => {
   expect((await ask('anthropic', events)).outcome).toContain(said);
 });
+
+const goesOn = (continuationToken?: string) => ({
+  candidates: [{ content: { parts: [{ text: 'a' }] }, finishReason: 'CONTINUATION', continuationToken }],
+  usageMetadata: { promptTokensDetails: [] },
+});
+test('Google: an answer goes on in so many others, streamed or not', async () => {
+  const said = 'goes on after 4 requests';
+  const streamed = await ask('google', [goesOn('next')]);
+  expect(streamed).toEqual({ outcome: expect.stringContaining(said), requests: 4 });
+  expect(
+    (
+      await ask(
+        'google',
+        many(5, () => goesOn()),
+      )
+    ).outcome,
+  ).toContain(said);
+
+  const server = await startFakeModelServer([{ json: goesOn('next') }]);
+  closing.push(server.close);
+  const options = { type: 'google', base_url: server.url, api_key: 'k', headers: {}, default: true } as const;
+  const model = await createModels(providerEntries({ it: options })).open({ provider: 'it', model: 'm' });
+  await expect(model?.generate(CALL, { signal: AbortSignal.timeout(50_000) })).rejects.toThrow(said);
+  expect(server.requests).toHaveLength(4);
+});

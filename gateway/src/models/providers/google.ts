@@ -1,4 +1,5 @@
 import { createGoogle } from '@ai-sdk/google';
+import { boundContinuationEvents, boundContinuations } from '../bound-continuations.ts';
 import { boundEvents } from '../bound-events.ts';
 import { boundPaths } from '../bound-paths.ts';
 import { chatModelOf } from '../language-model.ts';
@@ -12,7 +13,7 @@ export function openGoogle(settings: ProviderSettings): ModelProvider {
     baseURL: settings.baseUrl ?? 'https://generativelanguage.googleapis.com/v1beta',
     apiKey: settings.apiKey,
     headers: settings.headers,
-    fetch: boundEvents(settings.fetch, boundPaths),
+    fetch: boundContinuations(boundEvents(settings.fetch, boundPaths, boundContinuationEvents)),
   });
   return { model: (id) => chatModelOf(provider.languageModel(id), { jsonMode: false, modelField: 'modelVersion' }) };
 }
