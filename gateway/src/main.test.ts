@@ -110,7 +110,21 @@ test('the first boot mints both tokens, prints them once and keeps them to itsel
 
   const second = gateway(['--config', config]);
   await second.line('listening');
+  expect(await second.line('tokens read from a file')).toMatchObject({ path: file });
   expect(second.output.stdout).not.toContain(String(minted['admin_token']));
+});
+
+test('files of secrets that are not used are a warning', async () => {
+  const env = { GATEWAY_ADMIN_TOKEN: 'admin-of-the-environment', GATEWAY_INVOKE_TOKEN: 'invoke-of-the-environment' };
+  mkdirSync(join(directory, 'id'));
+  const paths = ['device-auth.json', 'runner-signing-key.pem'].map((file) => join(directory, 'id', file));
+  for (const path of paths) writeFileSync(path, 'of a tool server');
+  const run = gateway(['--config', configure('server: {port: 0}\nidentity_dir: id\n')], env);
+  await run.line('listening');
+  const warning = 'not used while the environment has the tokens, and valid without them; delete it';
+  expect(run.lines().filter(({ msg }) => msg === warning)).toMatchObject(
+    paths.map((path) => ({ path, level: 'warn' })),
+  );
 });
 
 test('tokens of the environment are used and neither written nor printed', async () => {

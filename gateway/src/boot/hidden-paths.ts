@@ -1,7 +1,9 @@
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { isStdio } from '../config/tool-server-schema.ts';
 import type { GatewayConfig } from '../config/schema.ts';
+import { tokenFile } from '../identity/device-auth.ts';
+import { signingKeyFile } from '../identity/signing-key.ts';
 import type { Sandbox } from '../tools/sandbox.ts';
 import type { GatewayOptions } from './stages.ts';
 
@@ -31,8 +33,7 @@ export function secretFiles({ config, configPath }: Places): string[] {
   return [...own, ...tokenFiles(config), ...isolation_hide];
 }
 
-const tokenFiles = ({ identity_dir }: GatewayConfig) =>
-  ['device-auth.json', 'runner-signing-key.pem'].map((file) => join(identity_dir, file));
+const tokenFiles = ({ identity_dir }: GatewayConfig) => [tokenFile(identity_dir), signingKeyFile(identity_dir)];
 
 /** The gateway writes files of tokens only before it starts servers: one that is missing then holds no secret, whatever a server puts there. */
 function hiddenPaths(places: Places): string[] {

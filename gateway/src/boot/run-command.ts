@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readArguments, refuseUsage } from '@signalbox/crds/process/command-line';
 import { logRejections, stopOnSignals } from '@signalbox/crds/process/stop-on-signals';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -6,9 +7,9 @@ import { baseEnvironment } from '../config/base-environment.ts';
 import { loadConfig } from '../config/load.ts';
 import type { GatewayConfig } from '../config/schema.ts';
 import { startGateway } from './start-gateway.ts';
-import { loadTokens } from '../identity/device-auth.ts';
-import { loadSigningKey } from '../identity/signing-key.ts';
-import { createLog } from '../observability/log.ts';
+import { loadTokens, tokenFile, type Tokens } from '../identity/device-auth.ts';
+import { loadSigningKey, signingKeyFile } from '../identity/signing-key.ts';
+import { createLog, type Log } from '../observability/log.ts';
 
 const USAGE = `signalbox gateway: agents, models, tool servers and the tool policy
 
@@ -48,11 +49,12 @@ async function run(configPath: string, { env, environmentShown }: Invocation): P
   const { tokens } = loadedTokens;
   const log = createLog(config.log.level);
   // Printed once, at any log level; afterwards they are in the file only.
-  if (tokens.minted)
+  if (tokens.from === 'minted')
     createLog('info').info(
       { admin_token: tokens.admin, invoke_token: tokens.invoke },
       'tokens minted; they are not shown again',
     );
+  sayOfFiles(config, tokens, log);
 
   const signing =
     config.runtime.mode === 'kubernetes'
@@ -81,6 +83,14 @@ async function run(configPath: string, { env, environmentShown }: Invocation): P
   stopOnSignals(gateway, log);
   log.info({ url: gateway.url }, 'listening');
   return null;
+}
+
+/** A file that is not used is not hidden from a tool server that made it after the gateway had started. */
+function sayOfFiles({ identity_dir }: GatewayConfig, { from }: Tokens, log: Log): void {
+  if (from === 'file') log.info({ path: tokenFile(identity_dir) }, 'tokens read from a file');
+  if (from !== 'environment') return;
+  for (const path of [tokenFile(identity_dir), signingKeyFile(identity_dir)].filter((file) => existsSync(file)))
+    log.warn({ path }, 'not used while the environment has the tokens, and valid without them; delete it');
 }
 
 const tokensOf = (config: GatewayConfig, env: NodeJS.ProcessEnv) =>

@@ -6,14 +6,14 @@ import { readIfPresent, writePrivate } from './private-file.ts';
 const MIN_CHARS = 16;
 const DeviceAuth = z.object({ admin_token: z.string().min(MIN_CHARS), invoke_token: z.string().min(MIN_CHARS) });
 
-/** The tokens of the service, and whether this start minted admin and invoke; only then they are printed. */
+/** The tokens of the service, and where admin and invoke are from; only what this start minted is printed. */
 export interface Tokens {
   admin: string;
   invoke: string;
   /** Never minted, like the next; null where none is configured. */
   approve: string | null;
   reload: string | null;
-  minted: boolean;
+  from: 'environment' | 'file' | 'minted';
 }
 
 interface TokenSources {
@@ -29,6 +29,8 @@ interface TokenSources {
 export type TokensResult = { ok: true; tokens: Tokens } | { ok: false; message: string };
 type Extra = 'approve' | 'reload';
 type Minted = { ok: true; tokens: Omit<Tokens, Extra> } | { ok: false; message: string };
+
+export const tokenFile = (identityDir: string): string => join(identityDir, 'device-auth.json');
 
 /** Admin and invoke token by their sources, and the approve and reload tokens where they are configured. */
 export function loadTokens(sources: TokenSources): TokensResult {
@@ -54,7 +56,7 @@ function adminAndInvoke(sources: TokenSources): Minted {
   const { adminToken: admin, invokeToken: invoke } = sources;
   if (admin && invoke) {
     if (admin === invoke) return { ok: false, message: 'GATEWAY_INVOKE_TOKEN: must differ from GATEWAY_ADMIN_TOKEN' };
-    return { ok: true, tokens: { admin, invoke, minted: false } };
+    return { ok: true, tokens: { admin, invoke, from: 'environment' } };
   }
   if (admin || invoke) {
     return { ok: false, message: `${admin ? 'GATEWAY_INVOKE_TOKEN' : 'GATEWAY_ADMIN_TOKEN'}: set both tokens or none` };
@@ -68,14 +70,14 @@ function adminAndInvoke(sources: TokenSources): Minted {
 
 function readOrMint({ identityDir, mint }: TokenSources): Minted {
   mkdirSync(identityDir, { recursive: true, mode: 0o700 });
-  const path = join(identityDir, 'device-auth.json');
+  const path = tokenFile(identityDir);
   const text = readIfPresent(path);
   if (text !== null) {
     const stored = parseStored(text);
     if (!stored) return { ok: false, message: `identity_dir: ${path} is damaged; delete it to mint new tokens` };
-    return { ok: true, tokens: { admin: stored.admin_token, invoke: stored.invoke_token, minted: false } };
+    return { ok: true, tokens: { admin: stored.admin_token, invoke: stored.invoke_token, from: 'file' } };
   }
-  const tokens = { admin: mint(), invoke: mint(), minted: true };
+  const tokens = { admin: mint(), invoke: mint(), from: 'minted' as const };
   writePrivate(path, `${JSON.stringify({ admin_token: tokens.admin, invoke_token: tokens.invoke }, null, 2)}\n`);
   return { ok: true, tokens };
 }

@@ -11,7 +11,7 @@ export interface SigningKey {
 }
 export type SigningKeyResult = { ok: true; key: SigningKey } | { ok: false; message: string };
 
-const FILE = 'runner-signing-key.pem';
+export const signingKeyFile = (identityDir: string): string => join(identityDir, 'runner-signing-key.pem');
 
 export interface SigningKeyOrigins {
   identityDir: string;
@@ -26,7 +26,7 @@ export interface SigningKeyOrigins {
  * resort: a tool server of the same user may write to it.
  */
 export function loadSigningKey({ identityDir, pem, adminToken }: SigningKeyOrigins): SigningKeyResult {
-  const path = join(identityDir, FILE);
+  const path = signingKeyFile(identityDir);
   const origin = pem ? 'GATEWAY_SIGNING_KEY' : `identity_dir: ${path}`;
   try {
     const key = pem ? createPrivateKey(pem) : adminToken ? derive(adminToken) : readOrMint(identityDir, path);

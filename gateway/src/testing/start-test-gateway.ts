@@ -54,7 +54,14 @@ export async function startTestGateway({
   const records: Record<string, unknown>[] = [];
   const started = await startGateway({
     config: loaded.config,
-    tokens: { admin: ADMIN_TOKEN, invoke: INVOKE_TOKEN, approve: null, reload: RELOAD_TOKEN, minted: false, ...tokens },
+    tokens: {
+      admin: ADMIN_TOKEN,
+      invoke: INVOKE_TOKEN,
+      approve: null,
+      reload: RELOAD_TOKEN,
+      from: 'environment',
+      ...tokens,
+    },
     signingKey,
     version: '0.0.0-test',
     log: {
