@@ -19,6 +19,9 @@ export async function backUp(
   try {
     const report = ({ totalPages, remainingPages }: { totalPages: number; remainingPages: number }) =>
       progress(Math.floor(((totalPages - remainingPages) / totalPages) * 100));
+    // Where another connection stores something between two looks, a copy begins again, unless its own reads all of one moment.
+    source.exec('BEGIN');
+    source.prepare('SELECT 1 FROM sqlite_schema').get();
     await backup(source, target, { rate: PAGES, progress: report });
   } finally {
     source.close();
