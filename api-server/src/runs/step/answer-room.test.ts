@@ -172,3 +172,26 @@ test('names of artifacts count with an answer, their texts for the day, and the 
     type: 'output_invalid',
   });
 });
+
+test('each artifact counts as the file that it is, for the day and among the answers of its run', () => {
+  const room = createAnswerRoom(
+    OF_RUN,
+    OF_RUN,
+    createDailyBytes(() => 100 * 2 ** 20, Date.now),
+  );
+  const plain = plainAnswer({ confidence: null, summary: null, output: {} });
+  const artifactTexts = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [String(at), 'x']));
+  const facts = noFacts({});
+  const answer = { ...plain, artifacts: Object.keys(artifactTexts), artifactTexts };
+  const first = runBelow(null);
+  const takenBy = (run: ActiveRun) => {
+    for (let step = 0; ; step++) {
+      const taken = withinRoom(room, { run, name: 'a' }, { ok: true, answer, facts });
+      if (!taken.ok) return { files: step * 50, why: taken.message };
+    }
+  };
+  expect(takenBy(first)).toEqual({ files: 4_050, why: expect.stringContaining('4 KiB for each artifact') });
+  const next = takenBy(runBelow(null));
+  expect(next).toMatchObject({ why: expect.stringContaining('daily_bytes') });
+  expect(4_050 + next.files).toBeLessThan(6_400);
+});

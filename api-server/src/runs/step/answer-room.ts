@@ -9,7 +9,7 @@ import type { CallFacts, Performed } from '../state/step-kind.ts';
 
 const TOO_MUCH = failure(
   'output_invalid',
-  'the answers of this run, with text and trace, take more than 16 MiB together: ask for shorter answers, or move steps to a pipeline that this one starts',
+  'the answers of this run, with text, trace and 4 KiB for each artifact, take more than 16 MiB together: ask for shorter answers, or move steps to a pipeline that this one starts',
 );
 
 const NO_ROOM = failure(
@@ -84,8 +84,13 @@ const NOTHING_SAID = { output: null, summary: null, nextStepContext: null, artif
 
 const traceChars = (facts: CallFacts | null): number => (facts?.raw.trace ? JSON.stringify(facts.raw.trace).length : 0);
 
-const charsOf = (texts: Record<string, string>): number =>
-  Object.values(texts).reduce((sum, text) => sum + text.length, 0);
+const filesOf = (texts: Record<string, string>): number =>
+  Object.values(texts).reduce((sum, text) => sum + FILE_BYTES + text.length, 0);
+
+/** What a file takes beside its text, in bytes: a disk has an inode for so many. */
+const FILE_BYTES = 16 * 1024;
+/** What an artifact counts for among the answers of its run beside its name: some thousands have room, all in one folder. */
+const ARTIFACT = 4 * 1024;
 
 /** An answer for which its run, or those that it counts with, have no room left is none: nothing of it is kept but what it used. */
 export function withinRoom(
@@ -96,12 +101,13 @@ export function withinRoom(
   const { facts, request } = performed;
   const said = { ...NOTHING_SAID, ...performed.answer };
   const size = sizeOfAnswer(facts?.raw ?? null, said);
-  run.answers.size += size;
+  const charged = size + Object.keys(said.artifactTexts).length * ARTIFACT;
+  run.answers.size += charged;
   const refused =
     run.answers.size > MAX_ANSWERS
       ? TOO_MUCH
-      : room.take(run, name, size, { earlier: traceChars(earlier), files: charsOf(said.artifactTexts) });
-  if (!refused) return facts ? { ...performed, facts: { ...facts, raw: { ...facts.raw, charged: size } } } : performed;
+      : room.take(run, name, size, { earlier: traceChars(earlier), files: filesOf(said.artifactTexts) });
+  if (!refused) return facts ? { ...performed, facts: { ...facts, raw: { ...facts.raw, charged } } } : performed;
   return { ...refused, ...(facts && { facts: lean(facts) }), ...(request && { request }) };
 }
 

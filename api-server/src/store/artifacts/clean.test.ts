@@ -64,3 +64,18 @@ test('a task that fails keeps no other from running', async () => {
   });
   expect(task).toHaveBeenCalledTimes(1);
 });
+
+test('of a folder with many files few are removed at a time', async () => {
+  const name = folder(1, 8);
+  for (let file = 0; file < 1_000; file++) writeFileSync(join(dir, name, String(file)), '');
+  utimesSync(join(dir, name), 0, 0);
+  let most = 0;
+  const look = setInterval(() => {
+    const asked = process.getActiveResourcesInfo().filter((resource) => resource.startsWith('FSReq'));
+    most = Math.max(most, asked.length);
+  });
+  expect(await cleanArtifacts(dir, 7, NOW)).toBe(1);
+  clearInterval(look);
+  expect(readdirSync(dir)).toEqual([]);
+  expect(most).toBeLessThan(10);
+});

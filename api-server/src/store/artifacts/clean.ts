@@ -1,4 +1,4 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { opendir, readdir, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Removes the artifact folders of runs that are older than `days`; answers how many (Orchestration 8). */
@@ -10,8 +10,14 @@ export async function cleanArtifacts(dir: string, days: number, now: number): Pr
     const folder = join(dir, name);
     const { mtimeMs } = await stat(folder).catch(() => ({ mtimeMs: Infinity }));
     if (mtimeMs >= oldest) continue;
-    await rm(folder, { recursive: true, force: true });
+    await removeFolder(folder);
     removed += 1;
   }
   return removed;
+}
+
+/** File by file: `rm` begins with all files of a folder at once, in one turn of the event loop. */
+async function removeFolder(folder: string): Promise<void> {
+  for await (const entry of await opendir(folder)) if (entry.isFile()) await unlink(join(folder, entry.name));
+  await rm(folder, { recursive: true, force: true });
 }
