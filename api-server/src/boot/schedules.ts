@@ -67,16 +67,13 @@ export function startRetention({ config, logs }: ServiceOptions, { database, sta
   if (artifacts !== null) {
     const { dir, retentionDays: days } = artifacts;
     if (dir !== null) tasks.set('artifacts', () => cleanArtifacts(dir, days, now()));
-    else once('artifacts', () => database.write((tx) => pruneArtifacts(tx, now() - days * DAY_MS)));
+    else once('artifacts', () => pruneArtifacts(database, now() - days * DAY_MS));
   }
   once('runs', () => pruneRuns(database, runsDays, now()));
   once('raw_bodies', () => pruneRaw(database, now()));
   if (auditDays !== null) once('audit', () => pruneAudit(database, auditDays, now()));
   once('deliveries', () => pruneDeliveries(database, deliveriesDays, now()));
-  once('schedule_fires', async () => {
-    await database.write((tx) => pruneFires(tx, now() - 30 * DAY_MS));
-    return 0;
-  });
+  once('schedule_fires', () => pruneFires(database, { now: now(), catchUpSeconds: config.schedule.catchUpSeconds }));
   const { giveBack } = database;
   if (giveBack) tasks.set('free_pages', () => giveBackPages(giveBack));
   return startDaily({ tasks, log: logs.log });

@@ -13,6 +13,7 @@ import { insertRun, keepDefinition } from '../store/tables/run-writes.ts';
 import { missedFires, pruneFires, takeFire, takeMissed } from '../store/tables/schedules.ts';
 import { fire, type FireDeps } from './fire.ts';
 
+const DAY = 86_400_000;
 const AT = Date.parse('2026-11-23T06:00:00Z');
 let site: TestDatabase;
 let database: Database;
@@ -137,10 +138,30 @@ test.each<[string, string, Tenant | null, string | null]>([
   expect(await stored()).toMatchObject([{ team }]);
 });
 
-test('old fires are forgotten', async () => {
-  await fire(deps(), pipeline(), AT);
-  await database.write((tx) => pruneFires(tx, AT + 1));
-  expect((await fire(deps(), pipeline(), AT)).started).toBe(true);
+test('fires that can no longer be asked for are forgotten after two days, and those that were missed after thirty', async () => {
+  const fires = (pipelineName: string) =>
+    Array.from({ length: 60 }, (_, day) => ({
+      pipeline_name: pipelineName,
+      fire_at: AT - day * DAY,
+      missed_at: day % 2 ? AT : null,
+    }));
+  for (const name of ['a', 'b'])
+    await database.write((tx) => tx.db.insertInto('schedule_fires').values(fires(name)).execute());
+  const days = async () => {
+    const rows = await database.db
+      .selectFrom('schedule_fires')
+      .select('fire_at')
+      .where('pipeline_name', '=', 'b')
+      .orderBy('fire_at', 'desc')
+      .execute();
+    return rows.map(({ fire_at }) => (AT - fire_at) / DAY);
+  };
+  const missed = (from: number) =>
+    Array.from({ length: 30 }, (_, n) => 2 * n + 1).filter((day) => day > from && day <= 30);
+  expect(await pruneFires(database, { now: AT, catchUpSeconds: 4 * 86_400 })).toBe(2 * (26 + 15));
+  expect(await days()).toEqual([0, 1, 2, 3, 4, 5, 6, ...missed(6)]);
+  await pruneFires(database, { now: AT, catchUpSeconds: 0 });
+  expect(await days()).toEqual([0, 1, 2, ...missed(2)]);
 });
 
 test('a schedule of a namespace that is not admitted starts nothing, and one over its limit uses its fire up', async () => {

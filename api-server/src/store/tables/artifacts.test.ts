@@ -26,7 +26,7 @@ test('artifacts of a step are kept beside its run, a repeated step replaces them
   expect(String(await artifacts.read(run, 's', 'a.md'))).toBe('second');
   expect(await artifacts.read(run, 's', 'big')).toBeNull();
   expect(await artifacts.read(run, 'other', 'a.md')).toBeNull();
-  expect(await database.write((tx) => pruneArtifacts(tx, 1_000))).toBe(0);
-  expect(await database.write((tx) => pruneArtifacts(tx, 1_001))).toBe(1);
+  expect(await pruneArtifacts(database, 1_000)).toBe(0);
+  expect(await pruneArtifacts(database, 1_001)).toBe(1);
   expect(await artifacts.read(run, 's', 'a.md')).toBeNull();
 });

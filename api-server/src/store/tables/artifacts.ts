@@ -1,7 +1,8 @@
 import type { ArtifactStore } from '../artifacts/keep.ts';
 import { sortOut } from '../artifacts/keep.ts';
-import type { Database, Tx } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import { statement } from '../db/statement.ts';
+import { inBatches } from './retention/in-batches.ts';
 
 interface Row {
   run_id: string;
@@ -50,7 +51,22 @@ export const databaseArtifacts = ({ db, write }: Pick<Database, 'db' | 'write'>,
 });
 
 /** Removes what was kept before `before`; answers how many. */
-export async function pruneArtifacts(tx: Tx, before: number): Promise<number> {
-  const { numDeletedRows } = await tx.db.deleteFrom('artifacts').where('kept_at', '<', before).executeTakeFirst();
-  return Number(numDeletedRows);
-}
+export const pruneArtifacts = (database: Pick<Database, 'write'>, before: number): Promise<number> =>
+  inBatches(database, async ({ db }, most) => {
+    const { numDeletedRows } = await db
+      .deleteFrom('artifacts')
+      .where(({ eb, refTuple, selectFrom }) =>
+        eb(
+          refTuple('run_id', 'step_name', 'name'),
+          'in',
+          selectFrom('artifacts')
+            .select(['run_id', 'step_name', 'name'])
+            .where('kept_at', '<', before)
+            .limit(most)
+            .$asTuple('run_id', 'step_name', 'name'),
+        ),
+      )
+      .executeTakeFirst();
+    const removed = Number(numDeletedRows);
+    return { removed, seen: removed, more: removed === most };
+  });

@@ -1,8 +1,10 @@
+import { createRest } from '@signalbox/crds/process/rest';
 import { type Kysely, sql } from 'kysely';
-import type { Tx } from '../db/database.ts';
+import type { Database, Tx } from '../db/database.ts';
 import { lastMark, setMark } from './marks.ts';
 import type { Tables } from '../db/schema.ts';
 import { statement } from '../db/statement.ts';
+import { type Batch, inBatches } from './retention/in-batches.ts';
 
 const insertFire = statement<{ pipeline: string; at: number; now: number }>((db, slot) =>
   db
@@ -85,7 +87,60 @@ export async function spreadDefinitions(tx: Tx): Promise<void> {
   await tx.notify('look');
 }
 
-/** Fires older than this can no longer be asked for. */
-export async function pruneFires(tx: Tx, before: number): Promise<void> {
-  await tx.db.deleteFrom('schedule_fires').where('fire_at', '<', before).execute();
+const DAY_MS = 86_400_000;
+
+/** Days that fires are kept which can no longer be asked for, and those that were missed, which the page of their pipeline shows. */
+const KEPT_DAYS = 2;
+const MISSED_DAYS = 30;
+
+/** Removes old fires, pipeline by pipeline: the key begins with its name. Answers how many. */
+export async function pruneFires(
+  database: Pick<Database, 'db' | 'write'>,
+  { now, catchUpSeconds }: { now: number; catchUpSeconds: number },
+): Promise<number> {
+  const asked = now - catchUpSeconds * 1000 - KEPT_DAYS * DAY_MS;
+  const missed = Math.min(asked, now - MISSED_DAYS * DAY_MS);
+  const rest = createRest();
+  let removed = 0;
+  for (let name = await nextPipeline(database.db, ''); name !== null; name = await nextPipeline(database.db, name)) {
+    const pipeline = name;
+    removed += await inBatches(database, (tx, most) => removeFires(tx, { pipeline, asked, missed, most }));
+    await rest();
+  }
+  return removed;
+}
+
+async function nextPipeline(db: Kysely<Tables>, after: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('schedule_fires')
+    .select('pipeline_name')
+    .where('pipeline_name', '>', after)
+    .orderBy('pipeline_name')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.pipeline_name ?? null;
+}
+
+interface Old {
+  pipeline: string;
+  asked: number;
+  missed: number;
+  most: number;
+}
+
+async function removeFires({ db }: Tx, { pipeline, asked, missed, most }: Old): Promise<Batch> {
+  const { numDeletedRows } = await db
+    .deleteFrom('schedule_fires')
+    .where('pipeline_name', '=', pipeline)
+    .where('fire_at', 'in', ({ selectFrom }) =>
+      selectFrom('schedule_fires')
+        .select('fire_at')
+        .where('pipeline_name', '=', pipeline)
+        .where('fire_at', '<', asked)
+        .where((one) => one.or([one('missed_at', 'is', null), one('fire_at', '<', missed)]))
+        .limit(most),
+    )
+    .executeTakeFirst();
+  const removed = Number(numDeletedRows);
+  return { removed, seen: removed, more: removed === most };
 }
