@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { MEDIA_TYPES } from '../service/exports/formats.ts';
 import type { ExportKind, ExportQuery, Exports } from '../service/exports/exports.ts';
+import { tokenOf } from './auth/caller.ts';
 import { whenClosed } from './when-closed.ts';
 
 /** Answers an export as a file while it is read. The first page is read before, so that a refusal is still an answer. */
@@ -11,7 +12,7 @@ export async function exportStream(
   query: ExportQuery,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
 ): Promise<Readable> {
-  const pages = exports.rows(kind, query, request.signal);
+  const pages = exports.rows(kind, query, { by: tokenOf(request), signal: request.signal });
   // A stream that was never begun to be read does not end its generator.
   whenClosed(reply.raw, () => void pages.return(undefined));
   const first = await pages.next();

@@ -22,14 +22,21 @@ export interface Exports {
    * A page of lines at a time, read when the one before was taken, so that neither the length of the history nor a slow
    * reader fills the memory. Ends early where the caller stops asking or `signal` is aborted.
    */
-  rows(kind: ExportKind, query: ExportQuery, signal: AbortSignal): AsyncGenerator<Uint8Array>;
+  rows(kind: ExportKind, query: ExportQuery, asked: Asked): AsyncGenerator<Uint8Array>;
+}
+
+export interface Asked {
+  /** The name of the token; null where none is needed. */
+  by: string | null;
+  signal: AbortSignal;
 }
 
 /** Exports that are read at the same time, each of which holds a page. */
 export const MAX_OPEN_EXPORTS = 50;
+export const MAX_EXPORTS_OF_TOKEN = 10;
 
 export function createExports(database: Pick<Database, 'reader' | 'readText'>): Exports {
-  let open = 0;
+  const open: (string | null)[] = [];
   async function* pages(kind: ExportKind, { format, ...filter }: ExportQuery, signal: AbortSignal) {
     const reader: ExportReader = {
       db: database.reader(signal),
@@ -45,13 +52,15 @@ export function createExports(database: Pick<Database, 'reader' | 'readText'>): 
     }
   }
   return {
-    rows: async function* (kind, query, signal) {
-      if (open >= MAX_OPEN_EXPORTS) throw new AppError('rate_limited', 'too many exports are open; try again later');
-      open += 1;
+    rows: async function* (kind, query, { by, signal }) {
+      const isMany = by !== null && open.filter((name) => name === by).length >= MAX_EXPORTS_OF_TOKEN;
+      if (isMany || open.length >= MAX_OPEN_EXPORTS)
+        throw new AppError('rate_limited', 'too many exports are open; try again later');
+      open.push(by);
       try {
         yield* pages(kind, query, signal);
       } finally {
-        open -= 1;
+        open.splice(open.indexOf(by), 1);
       }
     },
   };

@@ -21,6 +21,9 @@ export interface Caller {
 /** The caller of an open service (`auth.allow_unauthenticated`), and of routes that need no token. */
 export const ANONYMOUS: Caller = { name: 'anonymous', role: 'admin', team: null };
 
+/** The name of the token that a request came with; null where none is needed. */
+export const tokenOf = ({ caller }: { caller: Caller }): string | null => (caller === ANONYMOUS ? null : caller.name);
+
 const RANK = { viewer: 1, operator: 2, admin: 3 } as const;
 
 /** admin implies operator implies viewer, and reload; webhook stands apart in both directions, reload implies nothing. */

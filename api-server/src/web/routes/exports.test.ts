@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { MAX_OPEN_EXPORTS } from '../../service/exports/exports.ts';
+import { MAX_EXPORTS_OF_TOKEN, MAX_OPEN_EXPORTS } from '../../service/exports/exports.ts';
 import { markRun, markStep } from '../../store/tables/feedback.ts';
 import { UNREAD_MS } from '../export-stream.ts';
 import { as, startTestServer, type TestServer } from '../fixtures/server.ts';
@@ -131,12 +131,20 @@ test('a reader that stops taking what comes holds a bounded part of it up, and o
 test('exports that hold a page have a limit', async () => {
   await server.store.addRun(1);
   const signal = AbortSignal.timeout(60_000);
-  const open = Array.from({ length: MAX_OPEN_EXPORTS }, () =>
-    server.services.exports.rows('runs', { format: 'jsonl' }, signal),
-  );
-  for (const rows of open) await rows.next();
+  const opened = async (by: string | null, length: number) => {
+    const open = Array.from({ length }, () =>
+      server.services.exports.rows('runs', { format: 'jsonl' }, { by, signal }),
+    );
+    for (const rows of open) await rows.next();
+    return open;
+  };
+  const viewer = await opened('the-viewer', MAX_EXPORTS_OF_TOKEN);
   expect((await text('/exports/runs')).status).toBe(429);
-  await open[0]?.return(undefined);
+  await viewer[0]?.return(undefined);
+  expect((await text('/exports/runs')).status).toBe(200);
+  const others = await opened(null, MAX_OPEN_EXPORTS - MAX_EXPORTS_OF_TOKEN + 1);
+  expect((await text('/exports/runs')).status).toBe(429);
+  await others[0]?.return(undefined);
   expect((await text('/exports/runs')).status).toBe(200);
 });
 

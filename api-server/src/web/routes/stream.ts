@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Services } from '../../service/services.ts';
 import type { Frame } from '../../service/runs/runs.ts';
 import { type EventStream, openEventStream } from '../event-stream.ts';
-import { ANONYMOUS } from '../auth/caller.ts';
+import { tokenOf } from '../auth/caller.ts';
 import { idOf } from '../../service/fields.ts';
 import { route, type Route } from '../route.ts';
 
@@ -43,7 +43,7 @@ export const streamRoutes = (deps: StreamDeps): Route[] => [
     handler: async ({ params: { id }, request, reply }) => {
       await deps.runs.ended(id);
       const { open } = deps.streams;
-      const token = request.caller === ANONYMOUS ? null : request.caller.name;
+      const token = tokenOf(request);
       makeRoom(deps.streams, token);
       const stream = openEventStream(reply);
       open.set(stream, token);

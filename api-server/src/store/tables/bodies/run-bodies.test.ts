@@ -91,7 +91,14 @@ const events = (run: number, rows: number[][]) =>
   });
 
 async function exported(): Promise<string> {
-  const pages = createExports(store.database).rows('steps', { format: 'jsonl' }, AbortSignal.timeout(10_000));
+  const pages = createExports(store.database).rows(
+    'steps',
+    { format: 'jsonl' },
+    {
+      by: null,
+      signal: AbortSignal.timeout(10_000),
+    },
+  );
   let text = '';
   for await (const page of pages) text += Buffer.from(page).toString();
   return text;
