@@ -71,7 +71,7 @@ describe.runIf(shim.ok)(title, () => {
       const managed = await openManagedDirectory(directory, ['Pipeline', 'Agent']);
       const owner = { kind: 'Pipeline', namespace: 'ns', name: 'a', uid: 'u', generation: 1, hash: 'h' };
       const manifest = { files: { 'pipelines/a.yaml': owner }, objects: [], agents: {} };
-      await managed.apply({ files: new Map([['pipelines/a.yaml', 'name: a']]), manifest });`);
+      await managed.apply({ files: new Map([['pipelines/a.yaml', { digest: 'd', text: () => 'name: a' }]]), manifest });`);
     expect(read('pipelines/a.yaml')).toBe('name: a');
     expect(read('manifest.json')).toContain('pipelines/a.yaml');
   });

@@ -24,9 +24,9 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 const sync = (objects: readonly CustomObject[]) => syncWith(objects);
 async function syncWith(objects: readonly CustomObject[], step?: () => void) {
   const directory = await openManagedDirectory(root, ['Pipeline', 'LibraryStep', 'Agent'], step);
-  const { owners, textOf } = directory;
+  const { owners, ...known } = directory;
   const verdicts = plan(objects, undefined);
-  return directory.apply(planFiles({ verdicts, home: 'ops', owners: owners(), textOf, isGone: () => true }));
+  return directory.apply(planFiles({ ...known, verdicts, home: 'ops', owners: owners(), isGone: () => true }));
 }
 const inodes = () =>
   readdirSync(root, { recursive: true, encoding: 'utf8' })

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type DefinitionKind, SyncManifest } from '@signalbox/crds';
-import type { FilePlan, Owners } from '../plan/file-plan.ts';
+import { digestOf, type FilePlan, type Owners, type WantedFile } from '../plan/file-plan.ts';
 
 export interface Applied {
   written: number;
@@ -12,7 +13,8 @@ export interface Applied {
 /** The directory that the services read. Only files named in its manifest are ever deleted. */
 export interface ManagedDirectory {
   owners(): Owners;
-  textOf(path: string): string | null;
+  digestAt(path: string): string | null;
+  textAt(path: string): string;
   /** Writes and deletes files as planned. After an error the next call continues. */
   apply(plan: FilePlan): Promise<Applied>;
 }
@@ -26,10 +28,12 @@ const FOLDERS: Readonly<Record<DefinitionKind, string>> = {
 };
 /** Files read or written at the same time: most of the time is waiting for the disk. */
 const AT_ONCE = 32;
+/** What is to be written at the same time is of so many characters, or one file. */
+const CHARS_AT_ONCE = 1024 * 1024;
 const MANIFEST = 'manifest.json';
 const TEMPORARY = /^\.[0-9a-f]{12}\.sync-tmp$/;
 
-/** Opens a directory: makes the folders of the kinds, removes temporary files of a crash and reads the owned files. */
+/** Opens a directory: makes the folders of the kinds, removes temporary files of a crash and reads the owned files, of which it keeps digests. */
 export async function openManagedDirectory(
   root: string,
   kinds: readonly DefinitionKind[],
@@ -44,10 +48,10 @@ export async function openManagedDirectory(
   const manifestText = await readIfThere(join(root, MANIFEST));
   let owners = parseOwners(manifestText);
   let manifest = manifestText ?? '';
-  const texts = new Map<string, string>();
+  const digests = new Map<string, string>();
   await inBatches(Object.keys(owners), async (path) => {
     const text = await readIfThere(join(root, path));
-    if (text !== null) texts.set(path, text);
+    if (text !== null) digests.set(path, digestOf(text));
   });
 
   const writeManifest = async (next: SyncManifest): Promise<void> => {
@@ -59,34 +63,37 @@ export async function openManagedDirectory(
     owners = next.files;
   };
 
-  const write = async (path: string, text: string): Promise<void> => {
+  const write = async ({ path, digest, text }: WrittenFile): Promise<void> => {
     const folder = dirname(join(root, path));
     const made = await mkdir(folder, { recursive: true });
     if (made) step();
     await writeDurably(join(root, path), text, step);
-    texts.set(path, text);
+    digests.set(path, digest);
     if (made) await syncFolder(dirname(folder), step);
   };
 
   return {
     owners: () => owners,
-    textOf: (path) => texts.get(path) ?? null,
-    apply: async ({ files, manifest: next }) => {
-      const changed: [string, string][] = [];
-      for (const [path, text] of files) {
-        // Keeps one copy of an equal text in memory: the plan's, not the one that was read from the disk.
-        if (texts.get(path) === text) texts.set(path, text);
-        else changed.push([path, text]);
+    digestAt: (path) => digests.get(path) ?? null,
+    textAt: (path) => {
+      try {
+        return readFileSync(join(root, path), 'utf8');
+      } catch (error) {
+        unlessMissing(error);
+        return '';
       }
+    },
+    apply: async ({ files, manifest: next }) => {
+      const changed = [...files].filter(([path, { digest }]) => digests.get(path) !== digest);
       const extra = Object.keys(owners).filter((path) => !files.has(path));
       // The manifest names a file before it is written and until after it is deleted, so that no crash leaves a file unowned.
       const before = extra.length === 0 ? next : { ...next, files: { ...pick(owners, extra), ...next.files } };
       if (changed.length > 0) await writeManifest(before);
-      await inBatches(changed, ([path, text]) => write(path, text));
+      for (const batch of batchesOf(changed)) await Promise.all(batch.map(write));
       for (const path of extra) {
         step();
         await removeFile(root, path, step);
-        texts.delete(path);
+        digests.delete(path);
       }
       const touched = new Set([...changed.map(([path]) => path), ...extra].map((path) => dirname(join(root, path))));
       for (const folder of touched) await syncFolder(folder, step);
@@ -99,6 +106,28 @@ export async function openManagedDirectory(
 async function inBatches<T>(items: readonly T[], job: (item: T) => Promise<void>): Promise<void> {
   for (let from = 0; from < items.length; from += AT_ONCE)
     await Promise.all(items.slice(from, from + AT_ONCE).map(job));
+}
+
+interface WrittenFile {
+  path: string;
+  digest: string;
+  text: string;
+}
+
+/** Each batch is made once that before is written. */
+function* batchesOf(files: readonly [string, WantedFile][]): Generator<WrittenFile[]> {
+  let batch: WrittenFile[] = [];
+  let chars = 0;
+  for (const [path, wanted] of files) {
+    const text = wanted.text();
+    batch.push({ path, digest: wanted.digest, text });
+    chars += text.length;
+    if (batch.length < AT_ONCE && chars < CHARS_AT_ONCE) continue;
+    yield batch;
+    batch = [];
+    chars = 0;
+  }
+  if (batch.length > 0) yield batch;
 }
 
 const pick = (owners: Owners, paths: readonly string[]): Owners =>

@@ -85,11 +85,16 @@ test('what is remembered never changes a verdict or a file, whatever was planned
       verdicts,
       home: 'ops',
       owners: {},
-      textOf: () => null,
+      digestAt: () => null,
+      textAt: () => '',
       isGone: () => true,
     });
     const said = verdicts.map(({ object, ...rest }) => JSON.stringify([object.uid, object.generation, rest]));
-    return { said: said.toSorted(), files: [...files].toSorted(), manifest };
+    return {
+      said: said.toSorted(),
+      files: [...files].map(([path, { digest, text }]) => [path, digest, text()]).toSorted(),
+      manifest,
+    };
   };
   await fc.assert(
     fc.asyncProperty(fc.array(fc.subarray(MADE.map((_, at) => at)), { minLength: 2, maxLength: 6 }), async (worlds) => {

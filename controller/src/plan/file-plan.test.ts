@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type CustomObject, withoutAccepted, withoutSpec } from '../objects/custom-object.ts';
 import { objectOf } from '../testing/objects.ts';
-import { type FilePlan, planFiles } from './file-plan.ts';
+import { digestOf, type FilePlan, planFiles } from './file-plan.ts';
 import { plan } from './plan.ts';
 
 const using = { steps: [{ name: 'first', use: 'look' }] };
@@ -13,11 +13,13 @@ function next(before: FilePlan, objects: readonly CustomObject[], isGone = true)
     verdicts: plan(objects, undefined),
     home: 'ops',
     owners: before.manifest.files,
-    textOf: (path) => before.files.get(path) ?? null,
+    digestAt: (path) => before.files.get(path)?.digest ?? null,
+    textAt: (path) => textIn(before, path),
     isGone: () => isGone,
   });
 }
 
+const textIn = ({ files }: FilePlan, path: string) => files.get(path)?.text() ?? '';
 const paths = ({ files }: FilePlan) => [...files.keys()].toSorted();
 const all = [
   objectOf({ spec: using }),
@@ -50,7 +52,8 @@ test('what was deleted goes, what may only seem to be gone stays', () => {
 
 test('an object that broke before anything of it was accepted keeps the file that is there', () => {
   const bad = next(full, [objectOf({ spec: broken })]);
-  expect(bad.files.get('pipelines/checkout.yaml')).toBe(full.files.get('pipelines/checkout.yaml'));
+  expect(bad.files.get('pipelines/checkout.yaml')?.digest).toBe(full.files.get('pipelines/checkout.yaml')?.digest);
+  expect(textIn(bad, 'pipelines/checkout.yaml')).toBe(textIn(full, 'pipelines/checkout.yaml'));
 });
 
 test('a step stays while a file that stayed names it', () => {
@@ -91,12 +94,13 @@ test('a file that is as it was written for its edition is not formatted again', 
       verdicts,
       home: 'ops',
       owners: before.manifest.files,
-      textOf: () => present,
+      digestAt: () => present && digestOf(present),
+      textAt: () => present ?? '',
       isGone: () => true,
     });
     return times;
   };
-  const written = before.files.get('pipelines/checkout.yaml') ?? '';
+  const written = textIn(before, 'pipelines/checkout.yaml');
   expect(formatted(objectOf(), written)).toBe(0);
   expect(formatted(objectOf(), `${written}# by hand\n`)).toBe(1);
   expect(formatted(objectOf(), null)).toBe(1);
@@ -108,8 +112,8 @@ test('a file follows the object from its spec to the body that was accepted last
   const accepted = plan([objectOf({ spec: using }), step], undefined).find(({ object }) => object.kind === 'Pipeline');
   const object = objectOf({ spec: using, status: { lastAccepted: accepted?.body ?? {} } });
   const before = next(nothing, [object, step]);
-  expect(before.files.get('pipelines/checkout.yaml')).toContain('use: look');
-  const after = next(before, [object]).files.get('pipelines/checkout.yaml');
+  expect(textIn(before, 'pipelines/checkout.yaml')).toContain('use: look');
+  const after = textIn(next(before, [object]), 'pipelines/checkout.yaml');
   expect(after).toContain('prompt_template:');
   expect(after).not.toContain('use: look');
 });

@@ -1,4 +1,4 @@
-import { atOnce, parseYaml, shortHash, type SyncManifest, type Turns } from '@signalbox/crds';
+import { atOnce, contentHash, parseYaml, type SyncManifest, type Turns } from '@signalbox/crds';
 import type { CustomObject } from '../objects/custom-object.ts';
 import { agentAddresses } from './placement.ts';
 import type { Verdict } from './plan.ts';
@@ -6,11 +6,21 @@ import type { Served } from './served.ts';
 
 export type Owners = SyncManifest['files'];
 
-/** The wanted content of a directory: path below it -> text, and the owner of each file. */
+/** Told by its digest: the texts of all files would not fit in memory. */
+export interface WantedFile {
+  digest: string;
+  /** Mostly made at each call. */
+  text(): string;
+}
+
+/** The wanted content of a directory: path below it -> file, and the owner of each. */
 export interface FilePlan {
-  files: ReadonlyMap<string, string>;
+  files: ReadonlyMap<string, WantedFile>;
   manifest: SyncManifest;
 }
+
+/** Of the text of a file. */
+export const digestOf = (text: string): string => contentHash(text);
 
 export interface FilePlanInput {
   verdicts: readonly Verdict[];
@@ -18,8 +28,10 @@ export interface FilePlanInput {
   home: string;
   /** The files written before, from the manifest. */
   owners: Owners;
-  /** Present text of an owned file; null where it is gone. */
-  textOf(path: string): string | null;
+  /** Digest of the present text of an owned file; null where it is gone. */
+  digestAt(path: string): string | null;
+  /** Reads the file; empty where it is gone. */
+  textAt(path: string): string;
   /** Whether an object that is absent was really deleted. */
   isGone(object: Pick<CustomObject, 'kind' | 'namespace' | 'uid'>): boolean;
 }
@@ -33,58 +45,93 @@ export const planFiles = (input: FilePlanInput): FilePlan => atOnce(planningFile
 /** `planFiles` in parts, so that the event loop is not held up. */
 export function* planningFiles(input: FilePlanInput): Turns<FilePlan> {
   const { verdicts, home, owners } = input;
-  const files = new Map<string, string>();
+  const files = new Map<string, WantedFile>();
   const owned = new Map<string, Owners[string]>();
-  const put = ({ path, text, owner }: PlannedFile) => {
-    files.set(path, text);
+  const made = createMadeTexts();
+  const put = ({ path, digest, text, owner }: PlannedFile) => {
+    files.set(path, { digest, text: () => made.get(path) ?? text() });
     owned.set(path, owner);
   };
-  for (const verdict of verdicts) for (const file of known.get(verdict) ?? (yield* filesOf(verdict, input))) put(file);
-  if (Object.keys(owners).some((path) => !files.has(path))) keepFiles(input, { files, owned, put });
+  for (const verdict of verdicts)
+    for (const file of known.get(verdict) ?? (yield* filesOf(verdict, input, made))) put(file);
+  if (Object.keys(owners).some((path) => !files.has(path))) yield* keepFiles(input, { files, owned, put });
   const reports = verdicts.map(({ object }) => reportOf(object)).toSorted((a, b) => (a.key < b.key ? -1 : 1));
   const objects = reports.map(({ report }) => report);
   const agents = yield* agentAddresses(verdicts);
   return { files, manifest: { namespace: home, files: sorted(owned), objects, agents } };
 }
 
-interface PlannedFile {
+/** Of texts that a plan makes, so many characters stay until its files are written; others are made again then. */
+const MADE_CHARS = 8 * 1024 * 1024;
+
+interface MadeTexts {
+  get(path: string): string | undefined;
+  /** Answers the text. */
+  keep(path: string, text: string): string;
+}
+
+function createMadeTexts(): MadeTexts {
+  const texts = new Map<string, string>();
+  let chars = 0;
+  return {
+    get: (path) => texts.get(path),
+    keep: (path, text) => {
+      if (chars + text.length <= MADE_CHARS) {
+        texts.set(path, text);
+        chars += text.length;
+      }
+      return text;
+    },
+  };
+}
+
+interface PlannedFile extends WantedFile {
   path: string;
-  text: string;
   owner: Owners[string];
 }
 
 const known = new WeakMap<Verdict, readonly PlannedFile[]>();
 
-function* filesOf(verdict: Verdict, { owners, textOf }: FilePlanInput): Turns<readonly PlannedFile[]> {
+/** Of a digest, what the manifest says. */
+const SHORT = 12;
+
+function* filesOf(
+  verdict: Verdict,
+  { owners, digestAt }: FilePlanInput,
+  made: MadeTexts,
+): Turns<readonly PlannedFile[]> {
   const { object, served } = verdict;
   const files: PlannedFile[] = [];
   for (const [path, make] of served ? textsOf(object, served) : []) {
-    const ownedAs = (text: string) => ({
+    const ownedAs = (digest: string) => ({
       ...ownerOf(object, served?.hash ?? ''),
-      digest: `${served?.from} ${shortHash(text)}`,
+      digest: `${served?.from} ${digest.slice(0, SHORT)}`,
     });
-    const present = textOf(path);
+    const present = digestAt(path);
     const isCurrent = present !== null && isSameEdition(owners[path], ownedAs(present));
     if (!isCurrent) yield null;
-    const text = isCurrent ? present : make();
-    files.push({ path, text, owner: ownedAs(text) });
+    const digest = isCurrent ? present : digestOf(made.keep(path, make()));
+    files.push({ path, digest, text: make, owner: ownedAs(digest) });
   }
   known.set(verdict, files);
   return files;
 }
 
 interface Planned {
-  files: ReadonlyMap<string, string>;
+  files: ReadonlyMap<string, WantedFile>;
   owned: ReadonlyMap<string, Owners[string]>;
   put(file: PlannedFile): void;
 }
 
 /** Adds the files of no verdict that stay. */
-function keepFiles({ verdicts, owners, textOf, isGone }: FilePlanInput, { files, owned, put }: Planned): void {
+function* keepFiles(
+  { verdicts, owners, digestAt, textAt, isGone }: FilePlanInput,
+  { files, owned, put }: Planned,
+): Turns<void> {
   const keep = (mayStay: (path: string, owner: Owners[string]) => boolean) => {
     for (const [path, owner] of Object.entries(owners)) {
-      const text = files.has(path) || !mayStay(path, owner) ? null : textOf(path);
-      if (text !== null) put({ path, text, owner });
+      const digest = files.has(path) || !mayStay(path, owner) ? null : digestAt(path);
+      if (digest !== null) put({ path, digest, text: () => textAt(path), owner });
     }
   };
   const stuck = new Set(
@@ -97,7 +144,11 @@ function keepFiles({ verdicts, owners, textOf, isGone }: FilePlanInput, { files,
   const stayed = [...files].filter(
     ([path]) => path.startsWith('pipelines/') && !served.has(owned.get(path)?.uid ?? ''),
   );
-  const named = new Set(stayed.flatMap(([, text]) => usesOf(text)));
+  const named = new Set<string>();
+  for (const [, { text }] of stayed) {
+    yield null;
+    for (const path of usesOf(text())) named.add(path);
+  }
   keep((path, { kind }) => kind === 'LibraryStep' && named.has(path));
 }
 
