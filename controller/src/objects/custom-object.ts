@@ -1,7 +1,9 @@
 import { type DefinitionKind, isName } from '@signalbox/crds';
 import { z } from 'zod';
+import { agentNeeds } from './agent-needs.ts';
 import { definitionJson, inMemory } from './definition-size.ts';
 import { beyondUsual, type ObjectStatus, smallStatus, statusIn } from './object-status.ts';
+import { unpackBody } from './packed-body.ts';
 
 export const GROUP = 'signalbox.dev';
 export const VERSION = 'v1alpha1';
@@ -120,12 +122,13 @@ export function withoutSpec(object: CustomObject): CustomObject {
   });
 }
 
-/** Of what was accepted last only the hash is left. */
+/** Of what was accepted last only the hash is left, and of an agent what its namespace needs rights for. */
 export function withoutAccepted(object: CustomObject): CustomObject {
   const { lastAccepted } = object.status;
   if (!lastAccepted || lastAccepted.leftOut !== undefined) return object;
   const { hash, gzip } = lastAccepted;
-  const leftOut = { hash, gzip: '', leftOut: gzip.length };
+  const body = object.kind === 'Agent' ? unpackBody(lastAccepted) : undefined;
+  const leftOut = { hash, gzip: '', leftOut: gzip.length, needs: body && agentNeeds(body) };
   return copyWith(object, { status: { ...object.status, lastAccepted: leftOut } });
 }
 

@@ -1,5 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { contentHash, valuesIn } from '@signalbox/crds';
+import type { AgentNeeds } from './agent-needs.ts';
 import { isSoundStatus, MAX_STATUS_VALUES } from './definition-size.ts';
 
 type Body = Record<string, unknown>;
@@ -11,6 +12,8 @@ export interface PackedBody {
   gzip: string;
   /** So many characters of it were left out here, and are in the cluster. */
   leftOut?: number;
+  /** Of the body of an agent that was left out. */
+  needs?: AgentNeeds;
 }
 
 /** With the usual 256 KiB of tables, to fill them takes longer than to compress a body. */

@@ -1,4 +1,5 @@
-import { AgentRuntime, contentHash, isName } from '@signalbox/crds';
+import { contentHash, isName } from '@signalbox/crds';
+import { type AgentNeeds, agentNeeds } from '../objects/agent-needs.ts';
 import type { CustomObject } from '../objects/custom-object.ts';
 import { definitionJson } from '../objects/definition-size.ts';
 import { unpackBody } from '../objects/packed-body.ts';
@@ -9,7 +10,7 @@ import { type Served, servedOf } from './served.ts';
 /** What is known of the body that was accepted last, without it: unpacked, those of many objects would not fit in memory. */
 export interface Accepted {
   name: string;
-  runtime: AgentRuntime | undefined;
+  needs: AgentNeeds;
   inProduction: boolean;
   /** As JSON; 0 where no service would take it. */
   chars: number;
@@ -42,7 +43,7 @@ function aboutBody(object: CustomObject, accepted: Body, name: string): Accepted
   const json = definitionJson(body);
   return {
     name,
-    runtime: AgentRuntime.safeParse(body['runtime']).data,
+    needs: agentNeeds(body),
     inProduction: accepted['stage'] === 'production',
     chars: json?.length ?? 0,
     served: json ? servedOf(() => definitionOf(object.kind, acceptedBody(object)), about) : null,

@@ -252,6 +252,25 @@ test('an agent without room for its spec keeps no key of its pods that its names
   expect(plan([crowded], { tenancy })[0]).toMatchObject({ served: null, lostName: true });
 });
 
+test.each([
+  ['a key of its pods', { name: 'a', runtime: { nodeSelector: { disk: 'ssd' } } }, { agents: ['a'] }],
+  ['a key of its pods whose value is no longer valid', { name: 'a', runtime: { nodeSelector: 1 } }, { agents: ['a'] }],
+  ['its name', { name: 'a' }, { agents: ['b'] }],
+  ['the name that it had when it was accepted', { name: 'b' }, { agents: ['a'] }],
+])('an agent of which nothing has room goes once its namespace lost the right to %s', (_, body, lost) => {
+  const status = { lastAccepted: { model: 'demo/any', soul: 'x', ...body } };
+  const object = objectOf({ kind: 'Agent', name: 'a', namespace: 'shop', status });
+  const judged = (tenant: object) => {
+    const tenancy = { open: false, library: [], home: 'ops', namespaces: { shop: tenant } };
+    return plan([withoutAccepted(withoutSpec(object))], { tenancy })[0];
+  };
+  expect(judged(lost)).toMatchObject({ served: null, lostName: true });
+  expect(judged({ agents: ['a', 'b'], pod_fields: ['nodeSelector'] })).toMatchObject({
+    served: null,
+    lostName: false,
+  });
+});
+
 test('an object that was edited while older ones filled its namespace is accepted with the first list after these are gone', () => {
   const { scopes, objects } = createWorld({ kinds: ['Pipeline'], namespaces: [], home: 'ops', times: 1, now: () => 0 });
   const { store } = scopes[0]!;

@@ -201,7 +201,8 @@ function refused(object: CustomObject, found: readonly Problem[], { owners, rule
  * its tools, and what its pods get. Not read from the problems: they are about the spec, and one that cannot be read has none.
  */
 function mayNotStay(object: CustomObject, { operator }: Planning): boolean {
-  const { name = definitionName(object), runtime = {} } = acceptedOf(object) ?? {};
+  const needs = object.status.lastAccepted?.needs ?? acceptedOf(object)?.needs;
+  const { name = definitionName(object), runtime = {} } = needs ?? {};
   const standing = standingOf(operator?.tenancy, object.namespace);
   return object.kind === 'Agent' && agentFindings({ name, runtime }, standing).length > 0;
 }

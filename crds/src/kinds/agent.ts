@@ -57,6 +57,8 @@ export const PodFields = z.object({
   labels: Texts.optional().describe("labels of the pods; the controller's own win"),
 });
 
+export type PodFields = z.infer<typeof PodFields>;
+
 /** Where the agent runs; without a mode, where its definition lives: a file in the gateway's process, an object in its own pod. */
 export const AgentRuntime = z.strictObject({
   mode: z.enum(['process', 'kubernetes']).optional().describe('in the process of the gateway or in its own pods'),

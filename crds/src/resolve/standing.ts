@@ -53,13 +53,16 @@ export function standingFindings(pipeline: Pipeline, { namespace, admitted, tena
   ];
 }
 
+/** An agent as far as its namespace needs rights for it; of the keys of its pods it counts which are set. */
+type Judged = Pick<Agent, 'name'> & { runtime: { [Field in keyof PodFields]?: unknown } };
+
 /** What an agent of a namespace may not be called, and which keys of its pods it may not set. */
-export const agentFindings = (agent: Pick<Agent, 'name' | 'runtime'>, standing: Standing): Finding[] => [
+export const agentFindings = (agent: Judged, standing: Standing): Finding[] => [
   ...agentNameFindings(agent, standing),
   ...podFieldFindings(agent, standing),
 ];
 
-function podFieldFindings({ runtime }: Pick<Agent, 'runtime'>, standing: Standing): Finding[] {
+function podFieldFindings({ runtime }: Judged, standing: Standing): Finding[] {
   const { namespace, tenant } = standing;
   const allowed = isUnlimited(standing) ? PodFields.keyof().options : (tenant?.pod_fields ?? []);
   const msg = `namespace "${namespace}" may not set this (pod_fields of tenancy.namespaces)`;
