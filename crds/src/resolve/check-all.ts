@@ -4,6 +4,7 @@ import { type Body, expandUses, type FindStep } from './expand.ts';
 import { judge, type Judged, type Look, type Sound } from './look.ts';
 import type { Operator } from './operator.ts';
 import type { ResolveMemo } from './resolve-memo.ts';
+import { sharing } from './sharing.ts';
 import { type Definition, type Source, toProblem } from './source.ts';
 import type { Turns } from './turns.ts';
 import { type Done, isLarge, isPassing, notDone, workOn } from './work.ts';
@@ -88,12 +89,19 @@ function* checkOne<T, R>(
   const done = yield work && { name: definition.name ?? source.file, work };
   const { sound, problems } = done ? toJudged<T>(done, definition) : judge(look, definition, remembering, operator);
   const outcome: Outcome<R> = {
-    resolved: sound && resolve(sound, source),
+    resolved: sound && resolve(shared(sound, written), source),
     problems,
     seen: { body, soul: source.soul, namespace: source.namespace, rules, found: [...found] },
   };
   return isPassing(done) ? outcome : memo.keep(key, outcome);
 }
+
+/** The bodies of library steps are in memory once, however many pipelines use them. */
+const shared = <T>({ config, body, ...rest }: Sound<T>, written: Body): Sound<T> => ({
+  ...rest,
+  config: sharing(config, written),
+  body: sharing(body, written),
+});
 
 /** Only the size counts here: whose steps they are is checked later. */
 const EVERYBODY = { namespace: null, mayUse: () => true };
