@@ -46,3 +46,8 @@ test('of an object without room a status as we write it stays, without the tools
   expect(left(tools(10))).toEqual({ ...usual, discoveredTools: tools(10) });
   expect(left(tools(1000))).toEqual(usual);
 });
+
+test('of an object without room it stays known that it was promoted, however large its status is', () => {
+  const large = { conditions: [condition('x'.repeat(20_000))], replicas: [], stage: 'production', promoted: true };
+  expect(withoutSpec(read(large)).status).toEqual({ ...NONE, stage: 'production', promoted: true });
+});
