@@ -2,7 +2,7 @@ import { contentHash, isName } from '@signalbox/crds';
 import { type AgentNeeds, agentNeeds } from '../objects/agent-needs.ts';
 import type { CustomObject } from '../objects/custom-object.ts';
 import { definitionJson } from '../objects/definition-size.ts';
-import { unpackBody } from '../objects/packed-body.ts';
+import { unpackAgain, unpackBody } from '../objects/packed-body.ts';
 import { type Body, definitionOf } from './definition-text.ts';
 import { isHeld, throughGate } from './readiness-gate.ts';
 import { type Served, servedOf } from './served.ts';
@@ -34,7 +34,7 @@ export function acceptedOf(object: CustomObject): Accepted | null {
 /** The body as it is served, unpacked at each call. */
 export function acceptedBody(object: CustomObject): Body {
   const { lastAccepted } = object.status;
-  return throughGate(object, (lastAccepted && unpackBody(lastAccepted)) ?? {});
+  return throughGate(object, lastAccepted && acceptedOf(object) ? unpackAgain(lastAccepted) : {});
 }
 
 function aboutBody(object: CustomObject, accepted: Body, name: string): Accepted {
