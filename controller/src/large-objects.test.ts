@@ -70,6 +70,31 @@ test('what was accepted last of many objects does not fill the memory of the sid
   expect(residentBytes(service, 'VmHWM')).toBeLessThan(256 * MIB);
 });
 
+const SHOP = { namespace: 'shop' };
+const LONG_TEXT = 'ā'.repeat(50_000);
+/** About half as much as usual, so that half the objects are enough. */
+const SMALL_HEAP = { sync: 80, manager: 128 };
+
+test('the sidecar has room for pipelines of a few lines, however large the library steps are that they use', async () => {
+  api.apply('LibraryStep', 'large', { ...STEP, prompt_template: LONG_TEXT }, SHOP);
+  const steps = Array.from({ length: 10 }, (_, at) => ({ name: `s${at}`, use: 'large' }));
+  for (let index = 0; index < 100; index++) api.apply('Pipeline', `uses-${index}`, { steps }, SHOP);
+  const dir = join(scratch.path, 'uses');
+  service = await start('sync', SMALL_HEAP.sync, { kinds: 'Pipeline,LibraryStep', dir });
+  await expect.poll(() => existsSync(join(dir, 'pipelines/uses-99.yaml')), { timeout: 60_000 }).toBe(true);
+}, 120_000);
+
+test('the controller judges agents with more text for their pods than it has memory', async () => {
+  const annotations = Object.fromEntries(Array.from({ length: 5 }, (_, at) => [`a${at}`, LONG_TEXT]));
+  const lastAccepted = packBody({ name: 'long', ...AGENT, runtime: { annotations } });
+  for (let index = 0; index < 200; index++)
+    api.apply('Agent', `long-${index}`, {}, { ...SHOP, status: { lastAccepted } });
+  api.apply('Agent', 'good', AGENT);
+  service = await start('manager', SMALL_HEAP.manager, { 'leader-elect': 'false' });
+  await expect.poll(() => accepted('Agent', 'long-199')?.reason, { timeout: 60_000 }).toBe('Invalid');
+  expect(accepted('Agent', 'good')?.reason).toBe('Accepted');
+}, 120_000);
+
 test('the controller says of each that it is too large, and judges the others', async () => {
   applyLarge(20, 'made');
   api.apply('Agent', 'good', AGENT);
@@ -80,7 +105,6 @@ test('the controller says of each that it is too large, and judges the others', 
   expect(residentBytes(service, 'VmHWM')).toBeLessThan(512 * MIB);
 });
 
-const SHOP = { namespace: 'shop' };
 const HOME_PIPELINE = { steps: [{ name: 'look', ...STEP }] };
 
 function applyMany(count: number, chars: number) {

@@ -107,6 +107,37 @@ test('a file that is as it was written for its edition is not formatted again', 
   expect(formatted(objectOf({ generation: 2 }), written)).toBe(1);
 });
 
+test('of the texts that a plan makes only 4 MiB stay until its files are written, and none after that', () => {
+  let made = 0;
+  const soul = 'x'.repeat(500_000);
+  const agents = Array.from({ length: 20 }, (_, at) => objectOf({ kind: 'Agent', name: `a${at}` }));
+  const verdicts = plan(agents, undefined).map(({ served, ...verdict }) => ({
+    ...verdict,
+    served: served && {
+      ...served,
+      get soul() {
+        made += 1;
+        return soul;
+      },
+    },
+  }));
+  const madeToWrite = () => {
+    const { files } = planFiles({
+      verdicts,
+      home: 'ops',
+      owners: {},
+      digestAt: () => null,
+      textAt: () => '',
+      isGone: () => true,
+    });
+    made = 0;
+    for (const { digest, text } of files.values()) expect(digestOf(text())).toBe(digest);
+    return made;
+  };
+  expect(madeToWrite()).toBe(12);
+  expect(madeToWrite()).toBe(20);
+});
+
 test('a file follows the object from its spec to the body that was accepted last, though both have one hash', () => {
   const step = objectOf({ kind: 'LibraryStep', name: 'look' });
   const accepted = plan([objectOf({ spec: using }), step], undefined).find(({ object }) => object.kind === 'Pipeline');

@@ -62,7 +62,7 @@ export function* planningFiles(input: FilePlanInput): Turns<FilePlan> {
 }
 
 /** Of texts that a plan makes, so many characters stay until its files are written; others are made again then. */
-const MADE_CHARS = 8 * 1024 * 1024;
+const MADE_CHARS = 4 * 1024 * 1024;
 
 interface MadeTexts {
   get(path: string): string | undefined;
