@@ -3,7 +3,7 @@ import { request } from 'undici';
 import { bytesOf } from './answer.ts';
 
 /** Several times what one object may have. */
-const MAX_BODY = 8 * 1024 * 1024;
+const MAX_BODY = 4 * 1024 * 1024;
 
 /** Sends what the client prepared. Its own way is `fetch`, whose streams and headers take most of the time of a small request. */
 export const httpLibrary = wrapHttpLibrary({
