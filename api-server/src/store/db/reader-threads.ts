@@ -30,6 +30,8 @@ export interface ReaderThreads {
   reader(signal: AbortSignal): Kysely<Tables>;
   /** What a module answers there. */
   ask(module: URL, input: unknown, signal: AbortSignal): Promise<unknown>;
+  /** Begins no query any more, does the work once none is left, and goes on. */
+  quietly(work: () => Promise<void>): void;
   /** The same as a page of text, which is made there too. */
   readText(query: CompiledQuery, as: TextShape, signal: AbortSignal): Promise<TextPage>;
   close(): Promise<void>;
@@ -74,7 +76,16 @@ export function createReaderThreads(options: Options): ReaderThreads {
   const { at, threads = THREADS, timeoutMs = TIMEOUT_MS, maxWaiting = MAX_WAITING, idleMs = IDLE_MS } = options;
   const queue = createTurns<Asked>(maxWaiting);
   let closed = false;
+  let quiet: { work: () => Promise<void>; hasBegun: boolean } | null = null;
+  const beQuiet = async () => {
+    if (!quiet || quiet.hasBegun || pool.some(({ current }) => current !== null)) return;
+    quiet.hasBegun = true;
+    await quiet.work();
+    quiet = null;
+    next();
+  };
   const next = () => {
+    if (quiet) return void beQuiet();
     for (const thread of pool) {
       const query = thread.current === null ? queue.take() : null;
       if (query) thread.run(query);
@@ -111,6 +122,10 @@ export function createReaderThreads(options: Options): ReaderThreads {
       (await query<{ answer: unknown }>({ module: module.href, input }, signal)).answer,
     readText: async (compiled, as, signal) =>
       (await query<{ page: TextPage }>({ ...questionOf(compiled), as }, signal)).page,
+    quietly: (work) => {
+      quiet ??= { work, hasBegun: false };
+      next();
+    },
     close: async () => {
       closed = true;
       for (let entry = queue.take(); entry; entry = queue.take()) entry.reject(busy());

@@ -38,7 +38,16 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
   const reader = openConnection(options.file, { readOnly: true });
   const threads = createReaderThreads({ at: { file: options.file } });
   const inPlace = fileInPlace(options.file, options.now);
-  const checkpoints = createCheckpointThread({ file: options.file, identity: identityOf(options.file) });
+  // A reader keeps the log as it is. The commit after its end must not be the one that moves all of it.
+  checkpointAfter(writer, 0);
+  const checkpoints = createCheckpointThread(
+    { file: options.file, identity: identityOf(options.file) },
+    {
+      finish: () => finishCheckpoint(writer),
+      quietly: threads.quietly,
+      gone: () => checkpointAfter(writer, OWN_CHECKPOINT),
+    },
+  );
   const changed = collectChanged();
   const transactions = transactionsOn(writer, { inPlace, changed: changed.add, committed: checkpoints.committed });
   const commits = new GroupCommit<Tx>(transactions, { mostMs: TURN_MS, now: () => performance.now() });
@@ -63,15 +72,23 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
   };
 }
 
-/** Pages of the log after which the writing connection makes a checkpoint by itself: a thread does so long before. */
-const LONG_LOG = 8000;
+/** Pages of the log after which the writing connection makes a checkpoint by itself: where no thread does so. */
+const OWN_CHECKPOINT = 8000;
+
+const checkpointAfter = ({ raw }: SqliteConnection, pages: number): void =>
+  raw.exec(`PRAGMA wal_autocheckpoint = ${pages}`);
+
+/** Not while a transaction is open: then it is tried again after the next checkpoint of the thread. */
+function finishCheckpoint({ raw }: SqliteConnection): void {
+  if (!raw.isTransaction) raw.exec('PRAGMA wal_checkpoint(PASSIVE)');
+}
 
 /** For a new file alone: before its first table. */
 const INCREMENTAL = 2;
 
 function configure({ raw }: SqliteConnection, synchronous: 'FULL' | 'NORMAL'): void {
   raw.exec(`PRAGMA auto_vacuum = ${INCREMENTAL}; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON;
-    PRAGMA wal_autocheckpoint = ${LONG_LOG}; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864`);
+    PRAGMA wal_autocheckpoint = ${OWN_CHECKPOINT}; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864`);
   const expected = { journal_mode: 'wal', synchronous: synchronous === 'FULL' ? 2 : 1, foreign_keys: 1 };
   for (const [pragma, value] of Object.entries(expected)) {
     const actual = raw.prepare(`PRAGMA ${pragma}`).get()?.[pragma];

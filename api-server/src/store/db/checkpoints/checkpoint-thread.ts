@@ -1,8 +1,23 @@
 import { Worker } from 'node:worker_threads';
-import type { CheckpointedFile } from './checkpoint-worker.ts';
+import type { CheckpointedFile, Log } from './checkpoint-worker.ts';
 
 /** Commits between two checkpoints: under load about 1,000 pages, which the writing connection would move by itself. */
 export const COMMITS = 32;
+
+/** Pages from which on a log is to begin anew, 32 MB, and those that the writing connection moves for it. */
+const OLD_LOG = 8_000;
+const FEW = 1_000;
+/** Pages of a log that does not, because somebody always reads in it, 64 MB. */
+export const LONG_LOG = 16_000;
+
+export interface Around {
+  /** Moves the last pages on the writing connection, so that none comes meanwhile: the next commit begins the log anew. */
+  finish(): void;
+  /** Performs a checkpoint when nobody reads, and lets nobody read until it is done. */
+  quietly(checkpoint: () => Promise<void>): void;
+  /** The thread ended by itself. */
+  gone(): void;
+}
 
 export interface CheckpointThread {
   /** Hears of every commit. */
@@ -15,36 +30,58 @@ export interface CheckpointThread {
  * A thread that moves what is committed from the write-ahead log into the file, started with the first checkpoint. A commit
  * never waits for it: it takes a lock that writers and readers do not need.
  */
-export function createCheckpointThread(of: CheckpointedFile): CheckpointThread {
+export function createCheckpointThread(of: CheckpointedFile, around: Around): CheckpointThread {
   let worker: Worker | null = null;
   let commits = 0;
-  let isBusy = false;
+  let asked = 0;
   let isClosed = false;
+  let most = LONG_LOG;
+  let done: (() => void) | null = null;
 
+  const answered = (left: number) => {
+    asked = left;
+    if (asked > 0) return;
+    done?.();
+    done = null;
+  };
   const gone = () => {
     worker = null;
-    isBusy = false;
+    answered(0);
+    around.gone();
+  };
+  const look = ({ pages, left }: Log) => {
+    if (pages >= OLD_LOG && left <= FEW && !isClosed) around.finish();
+    answered(asked - 1);
+    if (pages < LONG_LOG) most = LONG_LOG;
+    if (pages < most) return;
+    // Where another process reads all the time, a quiet checkpoint does not help, and is not tried again soon.
+    most = pages + LONG_LOG;
+    around.quietly(async () => {
+      const quiet = new Promise<void>((resolve) => (done = resolve));
+      ask();
+      await quiet;
+    });
   };
   const start = () => {
     const started = new Worker(new URL('./checkpoint-worker.ts', import.meta.url), { workerData: of });
     started.unref();
-    started.on('message', () => (isBusy = false));
+    started.on('message', look);
     // The writing connection makes a checkpoint of its own where the log grows long, and the next commits start a thread again.
     started.on('error', gone);
     started.on('exit', gone);
     return started;
   };
   const ask = () => {
-    if (isClosed) return;
+    if (isClosed) return answered(0);
+    asked += 1;
     worker ??= start();
     worker.postMessage('checkpoint', []);
   };
   return {
     committed: () => {
       commits += 1;
-      if (isBusy || commits < COMMITS) return;
+      if (asked > 0 || commits < COMMITS) return;
       commits = 0;
-      isBusy = true;
       // After the answers to what was committed: nothing that goes wrong here may look like a failed commit.
       setImmediate(ask);
     },

@@ -9,6 +9,12 @@ export interface CheckpointedFile {
   identity: string | null;
 }
 
+/** What a checkpoint answers: the pages of the log, and those that are not moved yet. */
+export interface Log {
+  pages: number;
+  left: number;
+}
+
 const { file, identity } = workerData as CheckpointedFile;
 /** A file that is gone is not made again. */
 const database = new DatabaseSync(`${pathToFileURL(file).href}?mode=rw`);
@@ -16,17 +22,19 @@ const database = new DatabaseSync(`${pathToFileURL(file).href}?mode=rw`);
 const isSame = identityOf(file) === identity;
 
 /** What fails now is tried again with the next checkpoint. */
-function checkpoint(): void {
+function checkpoint(): Log {
   try {
-    if (isSame) database.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    const done = isSame ? database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() : undefined;
+    const pages = Number(done?.['log'] ?? 0);
+    return { pages, left: pages - Number(done?.['checkpointed'] ?? 0) };
   } catch (error) {
     if (!(error instanceof Error && 'errcode' in error)) throw error;
+    return { pages: 0, left: 0 };
   }
-  parentPort?.postMessage('done', []);
 }
 
 parentPort?.on('message', (asked: 'checkpoint' | 'close') => {
-  if (asked === 'checkpoint') return checkpoint();
+  if (asked === 'checkpoint') return parentPort?.postMessage(checkpoint() satisfies Log, []);
   database.close();
   parentPort?.close();
 });
