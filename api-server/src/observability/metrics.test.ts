@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { attentionFamilies } from './attention.ts';
 import { renderFamilies } from './exposition.ts';
 import { createMetrics } from './metrics.ts';
@@ -20,9 +20,14 @@ const textOf = (stored: readonly StoredValue[]) => {
 };
 const wordsOf = async (series: ReturnType<typeof createStoredSeries>) => Buffer.concat(await series.bytes()).toString();
 
-const metricsOf = (stored: StoredValue[], pending = new Map<string, number>()) =>
+const metricsOf = (
+  stored: StoredValue[],
+  pending = new Map<string, number>(),
+  read: () => Promise<unknown> = () => Promise.resolve(),
+) =>
   createMetrics({
     readCounters: async function* () {
+      await read();
       yield rowsOf(stored);
     },
     runsInProgress: () => Promise.resolve(2),
@@ -206,4 +211,20 @@ test('runs that wait for people are counted by team, with the age of the oldest'
   expect(renderFamilies(families)).toContain('service_attention_open{team="shop"} 3');
   expect(renderFamilies(families)).toContain('service_attention_age_seconds{team="shop"} 90');
   expect(renderFamilies(attentionFamilies([], now))).toContain('service_attention_open{team=""} 0');
+});
+
+test('who asks while a scrape is made gets the next one, together with all others who do', async () => {
+  let begun = 0;
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const scraped = metricsOf([], new Map(), () => {
+    begun += 1;
+    return released;
+  });
+  const first = scraped.render();
+  await vi.waitFor(() => expect(begun).toBe(1));
+  const others = Array.from({ length: 50 }, () => scraped.render());
+  release();
+  const texts = await Promise.all([first, ...others]);
+  expect(begun).toBe(2);
+  expect(new Set(texts).size).toBe(2);
 });

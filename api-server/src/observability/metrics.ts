@@ -48,8 +48,9 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     return series.bytes();
   };
   const renderNow = async () => {
-    const [stored, health, inProgress, undelivered, open] = await Promise.all([
-      storedBytes(),
+    // By itself: what else fails must not let the next scrape begin while this one reads.
+    const stored = await storedBytes();
+    const [health, inProgress, undelivered, open] = await Promise.all([
       processHealth(),
       deps.runsInProgress(),
       deps.undelivered(),
@@ -69,13 +70,19 @@ export function createMetrics(deps: MetricsDeps): Metrics {
     const attention = attentionFamilies(open, deps.now());
     return Buffer.concat([...stored, Buffer.from(renderFamilies([...own, ...attention, budgets]) + health)]);
   };
-  /** One after the other: a scrape remembers what the one before rendered. */
+  /** One after the other: a scrape remembers what the one before rendered. All who come before it begins get the same text. */
   let last: Promise<unknown> = Promise.resolve();
+  let next: Promise<Buffer> | null = null;
+  const renderNext = () => {
+    next = null;
+    return renderNow();
+  };
   return {
     render: () => {
-      const text = last.then(renderNow);
-      last = text.catch(() => undefined);
-      return text;
+      if (next) return next;
+      next = last.then(renderNext);
+      last = next.catch(() => undefined);
+      return next;
     },
     countAuthFailure: (reason) => failures.set(reason, (failures.get(reason) ?? 0) + 1),
     countDelivery: deliveries.count,
