@@ -1,4 +1,4 @@
-import { opendir, readdir, rm, stat, unlink } from 'node:fs/promises';
+import { opendir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Removes the artifact folders of runs that are older than `days`; answers how many (Orchestration 8). */
@@ -16,8 +16,13 @@ export async function cleanArtifacts(dir: string, days: number, now: number): Pr
   return removed;
 }
 
-/** File by file: `rm` begins with all files of a folder at once, in one turn of the event loop. */
+/** File by file: `rm` begins with all files of a folder at once, in one turn of the event loop. Another process may remove them, too. */
 async function removeFolder(folder: string): Promise<void> {
-  for await (const entry of await opendir(folder)) if (entry.isFile()) await unlink(join(folder, entry.name));
+  try {
+    for await (const entry of await opendir(folder))
+      if (entry.isFile()) await rm(join(folder, entry.name), { force: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
   await rm(folder, { recursive: true, force: true });
 }
