@@ -8,6 +8,12 @@ export interface AgentNeeds {
   runtime: Partial<Record<PodField, true>>;
 }
 
+/** Of an agent of which nothing is known: the empty name is only allowed where every name is. */
+export const EVERY_NEED: AgentNeeds = {
+  name: '',
+  runtime: Object.fromEntries(PodFields.keyof().options.map((field) => [field, true])),
+};
+
 /** Also of a body that is no agent any more. */
 export function agentNeeds(body: Readonly<Record<string, unknown>>): AgentNeeds {
   const { name, runtime } = body;

@@ -1,9 +1,7 @@
 import { type DefinitionKind, isName } from '@signalbox/crds';
 import { z } from 'zod';
-import { agentNeeds } from './agent-needs.ts';
 import { definitionJson, inMemory } from './definition-size.ts';
 import { beyondUsual, type ObjectStatus, smallStatus, statusIn } from './object-status.ts';
-import { unpackBody } from './packed-body.ts';
 
 export const GROUP = 'signalbox.dev';
 export const VERSION = 'v1alpha1';
@@ -122,13 +120,12 @@ export function withoutSpec(object: CustomObject): CustomObject {
   });
 }
 
-/** Of what was accepted last only the hash is left, and of an agent what its namespace needs rights for. */
+/** Of what was accepted last only the hash is left, and what the status says of an agent that its namespace needs rights for. */
 export function withoutAccepted(object: CustomObject): CustomObject {
   const { lastAccepted } = object.status;
   if (!lastAccepted || lastAccepted.leftOut !== undefined) return object;
-  const { hash, gzip } = lastAccepted;
-  const body = object.kind === 'Agent' ? unpackBody(lastAccepted) : undefined;
-  const leftOut = { hash, gzip: '', leftOut: gzip.length, needs: body && agentNeeds(body) };
+  // Nothing is unpacked here: this is called of all objects of a list at once.
+  const leftOut = { ...lastAccepted, gzip: '', leftOut: lastAccepted.gzip.length };
   return copyWith(object, { status: { ...object.status, lastAccepted: leftOut } });
 }
 

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { contentHash, valuesIn } from '@signalbox/crds';
-import type { AgentNeeds } from './agent-needs.ts';
+import { type AgentNeeds, agentNeeds } from './agent-needs.ts';
 import { isSoundStatus, MAX_STATUS_VALUES } from './definition-size.ts';
 
 type Body = Record<string, unknown>;
@@ -12,7 +13,7 @@ export interface PackedBody {
   gzip: string;
   /** So many characters of it were left out here, and are in the cluster. */
   leftOut?: number;
-  /** Of the body of an agent that was left out. */
+  /** Of the body of an agent. Counts only where that was left out: whoever may write a status may write another. */
   needs?: AgentNeeds;
 }
 
@@ -37,10 +38,15 @@ export function packBody(body: Body, before?: PackedBody): PackedBody {
 
 /** The packed body in a status; packs one as earlier versions wrote it. */
 export function packedIn(written: Body): PackedBody {
-  const { hash, gzip } = written;
-  if (typeof gzip !== 'string') return packBody(written);
-  return { hash: typeof hash === 'string' && hash.length <= MAX_HASH ? hash : '', gzip };
+  const { hash, gzip, needs } = written;
+  if (typeof gzip !== 'string') return withNeeds(packBody(written), agentNeeds(written));
+  const packed = { hash: typeof hash === 'string' && hash.length <= MAX_HASH ? hash : '', gzip };
+  return typeof needs === 'object' && needs !== null ? { ...packed, needs: agentNeeds({ ...needs }) } : packed;
 }
+
+/** The same where it has them. */
+export const withNeeds = (packed: PackedBody, needs: AgentNeeds | undefined): PackedBody =>
+  isDeepStrictEqual(packed.needs, needs) ? packed : { hash: packed.hash, gzip: packed.gzip, ...(needs && { needs }) };
 
 const textIn = (gzip: string): string =>
   gunzipSync(Buffer.from(gzip, 'base64'), { maxOutputLength: MAX_BYTES }).toString();

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { objectOf } from '../testing/objects.ts';
 import { type CustomObject, sizeOf, toCustomObject, withStatus } from './custom-object.ts';
+import { packBody } from './packed-body.ts';
 import { withinRoom } from './spec-room.ts';
 import { createWorld } from './world.ts';
 
@@ -66,6 +68,22 @@ test('of an object without room only its name is left, also after its status was
   const next = withStatus(left!, left!.status, { metadata: { ...METADATA, resourceVersion: '8' } });
   expect(next).toMatchObject({ spec: { name: 'helper' }, crowded: true, specSize: left?.specSize });
   expect(sizeOf(left!)).toBe(sizeOf(full));
+});
+
+test('of an agent of which nothing has room its status says what its namespace needs rights for: no body is unpacked', () => {
+  const soul = randomBytes(30_000).toString('base64');
+  const lastAccepted = packBody({ name: 'packed', soul, runtime: { nodeSelector: {} } });
+  const elsewhere = new Map(Array.from({ length: 1000 }, (_, at) => [`n${at}`, MIB]));
+  const left = (written: object) => {
+    const [object] = withinRoom([read({ soul }, { lastAccepted: { ...lastAccepted, ...written } })], {
+      ...ROOM,
+      elsewhere,
+    });
+    return object?.status.lastAccepted;
+  };
+  const said = { name: 'said', other: 1, runtime: { labels: 'x', mode: true } };
+  expect(left({ needs: said })).toMatchObject({ gzip: '', needs: { name: 'said', runtime: { labels: true } } });
+  expect(left({})).toEqual({ hash: lastAccepted.hash, gzip: '', leftOut: lastAccepted.gzip.length });
 });
 
 /** Of a definition that was accepted; `packed` characters of it are kept. */

@@ -1,4 +1,4 @@
-import { createResolveMemo } from '@signalbox/crds';
+import { createResolveMemo, PodFields, type TenancyRules } from '@signalbox/crds';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { withoutAccepted, withoutSpec } from '../objects/custom-object.ts';
@@ -270,6 +270,22 @@ test.each([
     lostName: false,
   });
 });
+
+test.each([
+  ['may define any agent', { agents: ['*'], pod_fields: PodFields.keyof().options }, false],
+  ['may define some agents', { agents: ['a*'], pod_fields: PodFields.keyof().options }, true],
+  ['may set some keys of pods', { pod_fields: ['nodeSelector'] }, true],
+])(
+  'an agent of which nothing has room, and whose status does not say its needs, is judged strictly: its namespace %s',
+  (_, tenant, lostName) => {
+    const { lastAccepted } = objectOf({ status: { lastAccepted: { name: 'a', model: 'demo/any', soul: 'x' } } }).status;
+    const status = { lastAccepted: { hash: lastAccepted!.hash, gzip: lastAccepted!.gzip } };
+    const bare = withoutAccepted(withoutSpec(objectOf({ kind: 'Agent', name: 'a', namespace: 'shop', status })));
+    const tenancy = { open: false, library: [], home: 'ops', namespaces: { shop: tenant } } as TenancyRules;
+    expect(plan([bare], { tenancy })[0]).toMatchObject({ served: null, lostName });
+    expect(plan([bare], undefined)[0]).toMatchObject({ served: null, lostName: false });
+  },
+);
 
 test('an object that was edited while older ones filled its namespace is accepted with the first list after these are gone', () => {
   const { scopes, objects } = createWorld({ kinds: ['Pipeline'], namespaces: [], home: 'ops', times: 1, now: () => 0 });

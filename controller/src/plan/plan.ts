@@ -14,6 +14,7 @@ import {
   standingOf,
   type Turns,
 } from '@signalbox/crds';
+import { EVERY_NEED } from '../objects/agent-needs.ts';
 import { type CustomObject, definitionName, describe } from '../objects/custom-object.ts';
 import { TOO_LARGE_SPEC } from '../objects/definition-size.ts';
 import { CROWDED } from '../objects/spec-room.ts';
@@ -201,7 +202,8 @@ function refused(object: CustomObject, found: readonly Problem[], { owners, rule
  * its tools, and what its pods get. Not read from the problems: they are about the spec, and one that cannot be read has none.
  */
 function mayNotStay(object: CustomObject, { operator }: Planning): boolean {
-  const needs = object.status.lastAccepted?.needs ?? acceptedOf(object)?.needs;
+  const { lastAccepted } = object.status;
+  const needs = lastAccepted?.leftOut === undefined ? acceptedOf(object)?.needs : (lastAccepted.needs ?? EVERY_NEED);
   const { name = definitionName(object), runtime = {} } = needs ?? {};
   const standing = standingOf(operator?.tenancy, object.namespace);
   return object.kind === 'Agent' && agentFindings({ name, runtime }, standing).length > 0;

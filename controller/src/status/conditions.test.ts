@@ -118,6 +118,23 @@ test('what was accepted last outlives a spec that is bad', () => {
   expect(unpackBody(status.lastAccepted!)).toEqual(sound.body);
 });
 
+test.each([
+  ['an earlier version said nothing', undefined],
+  ['others wrote something', { name: 'harmless', runtime: {} }],
+])(
+  'the status of an agent says what its namespace needs rights for, also of one that is refused, and where %s',
+  (_, needs) => {
+    const spec = { model: 'demo/any', soul: 'x', runtime: { mode: 'kubernetes', nodeSelector: { disk: 'ssd' } } };
+    const agent = { kind: 'Agent', name: 'helper' } as const;
+    const said = (verdict: Verdict) => nextStatus(verdict, { asked: false }, NOW).lastAccepted;
+    const packed = said(verdictOf({ ...agent, spec }))!;
+    expect(packed.needs).toEqual({ name: 'helper', runtime: { nodeSelector: true } });
+    const status = { lastAccepted: { ...packed, needs } };
+    expect(said(verdictOf({ ...agent, spec, status }))).toEqual(packed);
+    expect(said(verdictOf({ ...agent, spec: { tools: 1 }, status }))).toEqual(packed);
+  },
+);
+
 test('events are told of turns only', () => {
   const ready = nextStatus(sound, asked(replica('a', hash)), NOW).conditions;
   const bad = nextStatus(verdictOf({ spec: { steps: [] } }), asked(replica('a', null)), NOW).conditions;

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalJson, type Condition } from '@signalbox/crds';
 import { AGENT_LABEL } from '../objects/child-object.ts';
+import { agentNeeds } from '../objects/agent-needs.ts';
 import type { CustomObject } from '../objects/custom-object.ts';
 import type { ObjectStatus } from '../objects/object-status.ts';
-import { packBody, unpackBody } from '../objects/packed-body.ts';
+import { packBody, type PackedBody, unpackBody, withNeeds } from '../objects/packed-body.ts';
 import { type DiscoveredTool, keyOf, type LastRun, type ServiceView } from '../observe/service-view.ts';
 import { acceptedOf } from '../plan/last-accepted.ts';
 import type { Verdict } from '../plan/plan.ts';
@@ -20,7 +21,7 @@ export function nextStatus(
   now: string,
   workload: WorkloadState | null = null,
 ): ObjectStatus {
-  const { object, body, served } = verdict;
+  const { object, served } = verdict;
   const before = object.status;
   const name = served?.name;
   const key = name === undefined ? null : keyOf(object.kind, name);
@@ -29,7 +30,7 @@ export function nextStatus(
   const next: ObjectStatus = {
     observedGeneration: object.generation,
     contentHash: served?.hash,
-    lastAccepted: body ? packBody(body, before.lastAccepted) : before.lastAccepted,
+    lastAccepted: acceptedPart(verdict),
     conditions: timed(conditions, before.conditions, object, now),
     replicas: replicasOf(key, view, before),
     lastRun: (key === null ? undefined : newestRun(key, view)) ?? before['lastRun'],
@@ -39,6 +40,14 @@ export function nextStatus(
     ...aboutLeftOut(before),
   };
   return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined)) as ObjectStatus;
+}
+
+function acceptedPart({ object, body }: Verdict): PackedBody | undefined {
+  const before = object.status.lastAccepted;
+  const packed = body ? packBody(body, before) : before;
+  if (object.kind !== 'Agent' || packed?.leftOut !== undefined) return packed;
+  // Also of one that is refused now: an earlier version wrote none, and others may have written what they like.
+  return packed && withNeeds(packed, body ? agentNeeds(body) : acceptedOf(object)?.needs);
 }
 
 /** What a status says of a body that was left out here, which nobody can judge. */

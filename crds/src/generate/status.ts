@@ -54,7 +54,7 @@ export function statusSchema(): Schema {
       observedGeneration: { type: 'integer', format: 'int64', description: 'the generation this status speaks of' },
       contentHash: text('hash of the effective definition'),
       lastAccepted: open(
-        'The last body that passed, use: expanded; the services get it while spec has problems. hash, and gzip: its JSON, compressed, in base64.',
+        'The last body that passed, use: expanded; the services get it while spec has problems. hash, gzip: its JSON, compressed, in base64, and needs: what the namespace of an agent needs rights for.',
       ),
       replicas: keyedList('pod', replica, 'What each replica of the service has loaded.'),
       conditions: keyedList(
