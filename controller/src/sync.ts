@@ -41,11 +41,9 @@ export async function startSync(options: SyncOptions, { log, cluster, fileStep }
   const times = roomTimes(USUAL_HEAP_MIB);
   const world = createWorld({ kinds, namespaces, home: cluster.namespace, times, now: () => performance.now() });
   const resting = createResting(stopping.signal);
-  const plan = createMeasuredPlan(
-    metrics,
-    readOperator({ files: serviceConfigs, withGateway: kinds.includes('Agent') }, cluster.namespace),
-    resting,
-  );
+  const operator = readOperator({ files: serviceConfigs, withGateway: kinds.includes('Agent') }, cluster.namespace);
+  const plan = createMeasuredPlan(metrics, operator, resting);
+  const rules = { home: cluster.namespace, tenancy: operator?.tenancy };
   const directory = await openManagedDirectory(dir, kinds, fileStep);
   let ready = false;
 
@@ -82,7 +80,7 @@ export async function startSync(options: SyncOptions, { log, cluster, fileStep }
       if (objects === null) return;
       const verdicts = await plan(objects);
       const { owners, ...known } = directory;
-      const input = { ...known, verdicts, home: cluster.namespace, owners: owners(), isGone: world.isGone };
+      const input = { ...known, verdicts, ...rules, owners: owners(), isGone: world.isGone };
       const files = await inTurns(planningFiles(input), resting);
       report(await directory.apply(files), objects.length);
     },

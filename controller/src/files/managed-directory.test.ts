@@ -26,7 +26,9 @@ async function syncWith(objects: readonly CustomObject[], step?: () => void) {
   const directory = await openManagedDirectory(root, ['Pipeline', 'LibraryStep', 'Agent'], step);
   const { owners, ...known } = directory;
   const verdicts = plan(objects, undefined);
-  return directory.apply(planFiles({ ...known, verdicts, home: 'ops', owners: owners(), isGone: () => true }));
+  return directory.apply(
+    planFiles({ ...known, verdicts, home: 'ops', tenancy: undefined, owners: owners(), isGone: () => true }),
+  );
 }
 const inodes = () =>
   readdirSync(root, { recursive: true, encoding: 'utf8' })

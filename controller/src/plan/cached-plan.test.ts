@@ -84,6 +84,7 @@ test('what is remembered never changes a verdict or a file, whatever was planned
     const { files, manifest } = planFiles({
       verdicts,
       home: 'ops',
+      tenancy: undefined,
       owners: {},
       digestAt: () => null,
       textAt: () => '',

@@ -1,3 +1,4 @@
+import type { TenancyRules } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import { type CustomObject, withoutAccepted, withoutSpec } from '../objects/custom-object.ts';
 import { objectOf } from '../testing/objects.ts';
@@ -8,10 +9,11 @@ const using = { steps: [{ name: 'first', use: 'look' }] };
 const broken = { steps: [] };
 const nothing: FilePlan = { files: new Map(), manifest: { files: {}, objects: [], agents: {} } };
 
-function next(before: FilePlan, objects: readonly CustomObject[], isGone = true): FilePlan {
+function next(before: FilePlan, objects: readonly CustomObject[], isGone = true, tenancy?: TenancyRules): FilePlan {
   return planFiles({
-    verdicts: plan(objects, undefined),
+    verdicts: plan(objects, { tenancy }),
     home: 'ops',
+    tenancy,
     owners: before.manifest.files,
     digestAt: (path) => before.files.get(path)?.digest ?? null,
     textAt: (path) => textIn(before, path),
@@ -93,6 +95,7 @@ test('a file that is as it was written for its edition is not formatted again', 
     planFiles({
       verdicts,
       home: 'ops',
+      tenancy: undefined,
       owners: before.manifest.files,
       digestAt: () => present && digestOf(present),
       textAt: () => present ?? '',
@@ -125,6 +128,7 @@ test('of the texts that a plan makes only 4 MiB stay until its files are written
     const { files } = planFiles({
       verdicts,
       home: 'ops',
+      tenancy: undefined,
       owners: {},
       digestAt: () => null,
       textAt: () => '',
@@ -159,4 +163,22 @@ test('an agent without room for its spec is served as it was accepted last, with
   expect(Object.keys(after.manifest.agents)).toEqual(['helper']);
   const bare = next(after, [withoutAccepted(crowded)]);
   expect(paths(bare)).toEqual(paths(after));
+});
+
+test.each([
+  ['nothing is known of what was accepted', {}],
+  ['what was accepted cannot be read', { status: { lastAccepted: { hash: '', gzip: 'x' } } }],
+  ['its object seems to be gone', null],
+])('the file of an agent goes once its namespace lost the right to its name, where %s', (_, changed) => {
+  const spec = { name: 'prod-db', model: 'demo/any', soul: 'x' };
+  const agent = objectOf({ kind: 'Agent', name: 'a', namespace: 'shop', spec });
+  const broken = { ...agent, spec: { name: 'fine', tools: 1 }, generation: 2 };
+  const objects = changed ? [objectOf({ ...broken, ...changed })] : [];
+  const before = next(nothing, [agent]);
+  const after = (agents: string[]) => {
+    const tenancy = { open: false, library: [], home: 'ops', namespaces: { shop: { agents } } } as TenancyRules;
+    return paths(next(before, objects, false, tenancy));
+  };
+  expect(after(['fine'])).toEqual([]);
+  expect(after(['fine', 'prod-*'])).toEqual(paths(before));
 });

@@ -1,4 +1,13 @@
-import { atOnce, contentHash, parseYaml, type SyncManifest, type Turns } from '@signalbox/crds';
+import {
+  agentFindings,
+  atOnce,
+  contentHash,
+  parseYaml,
+  standingOf,
+  type SyncManifest,
+  type TenancyRules,
+  type Turns,
+} from '@signalbox/crds';
 import type { CustomObject } from '../objects/custom-object.ts';
 import { agentAddresses } from './placement.ts';
 import type { Verdict } from './plan.ts';
@@ -26,6 +35,7 @@ export interface FilePlanInput {
   verdicts: readonly Verdict[];
   /** The namespace of the release. */
   home: string;
+  tenancy: TenancyRules | undefined;
   /** The files written before, from the manifest. */
   owners: Owners;
   /** Digest of the present text of an owned file; null where it is gone. */
@@ -125,7 +135,7 @@ interface Planned {
 
 /** Adds the files of no verdict that stay. */
 function* keepFiles(
-  { verdicts, owners, digestAt, textAt, isGone }: FilePlanInput,
+  { verdicts, tenancy, owners, digestAt, textAt, isGone }: FilePlanInput,
   { files, owned, put }: Planned,
 ): Turns<void> {
   const keep = (mayStay: (path: string, owner: Owners[string]) => boolean) => {
@@ -138,7 +148,10 @@ function* keepFiles(
     verdicts.filter(({ served, lostName }) => !served && !lostName).map(({ object }) => object.uid),
   );
   const present = new Set(verdicts.map(({ object }) => object.uid));
-  keep((_path, owner) => stuck.has(owner.uid) || !(present.has(owner.uid) || isGone(owner)));
+  keep(
+    (path, owner) =>
+      (stuck.has(owner.uid) || !(present.has(owner.uid) || isGone(owner))) && mayHaveName(path, owner, tenancy),
+  );
   // A file made from a verdict never names a missing step; the kept file of a pipeline may.
   const served = new Set(verdicts.flatMap((verdict) => (verdict.served ? [verdict.object.uid] : [])));
   const stayed = [...files].filter(
@@ -150,6 +163,14 @@ function* keepFiles(
     for (const path of usesOf(text())) named.add(path);
   }
   keep((path, { kind }) => kind === 'LibraryStep' && named.has(path));
+}
+
+const AGENT_PATH = /^agents\/([^/]+)\//;
+
+/** The name of an agent that stays is that of its files, whatever its object says by now. */
+function mayHaveName(path: string, { namespace }: Owners[string], tenancy: TenancyRules | undefined): boolean {
+  const name = AGENT_PATH.exec(path)?.[1];
+  return name === undefined || agentFindings({ name, runtime: {} }, standingOf(tenancy, namespace)).length === 0;
 }
 
 /**
