@@ -51,3 +51,10 @@ test('of an object without room it stays known that it was promoted, however lar
   const large = { conditions: [condition('x'.repeat(20_000))], replicas: [], stage: 'production', promoted: true };
   expect(withoutSpec(read(large)).status).toEqual({ ...NONE, stage: 'production', promoted: true });
 });
+
+test('of an agent without room its version stays, however large its status is', () => {
+  const left = (agentVersion: string) =>
+    withoutSpec(read({ conditions: [condition('x'.repeat(20_000))], agentVersion })).status;
+  expect(left('v1')).toEqual({ ...NONE, agentVersion: 'v1' });
+  expect(left('v'.repeat(129))).toEqual(NONE);
+});

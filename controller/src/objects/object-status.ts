@@ -44,14 +44,18 @@ function bytesOf(status: ObjectStatus): number {
 /** What a large status takes in memory beyond a usual one, without what was accepted last. */
 export const beyondUsual = (status: ObjectStatus): number => Math.max(0, bytesOf(status) - USUAL_BYTES);
 
-/** Of a large one only what was accepted last, and what the readiness gate said of it. */
+/** Longer than any version of an agent. */
+const MAX_VERSION = 128;
+
+/** Of a large one only what was accepted last, under which version, and what the readiness gate said of it. */
 export function smallStatus(status: ObjectStatus): ObjectStatus {
   const { discoveredTools: _, ...small } = status;
   for (const one of [status, small]) if (bytesOf(one) <= MAX_CROWDED_BYTES) return one;
-  const { lastAccepted, stage, promoted } = status;
+  const { lastAccepted, agentVersion, stage, promoted } = status;
   return {
     ...none(),
     ...(lastAccepted && { lastAccepted }),
+    ...(typeof agentVersion === 'string' && agentVersion.length <= MAX_VERSION && { agentVersion }),
     ...(promoted === true && { promoted }),
     ...((stage === 'testing' || stage === 'production') && { stage }),
   };
