@@ -1,7 +1,7 @@
 import type { TenancyRules } from '@signalbox/crds';
 import { expect, test } from 'vitest';
 import { type CustomObject, withoutAccepted, withoutSpec } from '../objects/custom-object.ts';
-import { objectOf } from '../testing/objects.ts';
+import { objectOf, STEP } from '../testing/objects.ts';
 import { digestOf, type FilePlan, planFiles } from './file-plan.ts';
 import { plan } from './plan.ts';
 
@@ -181,4 +181,18 @@ test.each([
   };
   expect(after(['fine'])).toEqual([]);
   expect(after(['fine', 'prod-*'])).toEqual(paths(before));
+});
+
+test('of two objects that were accepted under one name the text that is written is that of the digest', () => {
+  const refused = (name: string, description: string, createdAt: string) => {
+    const lastAccepted = { name: 'shared', description, steps: [{ name: 'a', ...STEP }] };
+    return objectOf({ name, createdAt, spec: broken, status: { lastAccepted } });
+  };
+  const first = refused('first', 'small', '2025-01-01T00:00:00Z');
+  const second = refused('second', 'x'.repeat(200_000), '2027-01-01T00:00:00Z');
+  // With them there is room for the text of the first only.
+  const spec = { model: 'demo/any', soul: 'x'.repeat(200_000) };
+  const agents = Array.from({ length: 20 }, (_, at) => objectOf({ kind: 'Agent', name: `a${at}`, spec }));
+  const shared = next(nothing, [first, ...agents, second]).files.get('pipelines/shared.yaml');
+  expect(digestOf(shared?.text() ?? '')).toBe(shared?.digest);
 });

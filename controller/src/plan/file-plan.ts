@@ -58,9 +58,9 @@ export function* planningFiles(input: FilePlanInput): Turns<FilePlan> {
   const files = new Map<string, WantedFile>();
   const owned = new Map<string, Owners[string]>();
   const made = createMadeTexts();
-  const put = ({ path, digest, text, owner }: PlannedFile) => {
-    files.set(path, { digest, text: () => made.get(path) ?? text() });
-    owned.set(path, owner);
+  const put = (file: PlannedFile) => {
+    files.set(file.path, { digest: file.digest, text: () => made.get(file) ?? file.text() });
+    owned.set(file.path, file.owner);
   };
   for (const verdict of verdicts)
     for (const file of known.get(verdict) ?? (yield* filesOf(verdict, input, made))) put(file);
@@ -75,22 +75,19 @@ export function* planningFiles(input: FilePlanInput): Turns<FilePlan> {
 const MADE_CHARS = 4 * 1024 * 1024;
 
 interface MadeTexts {
-  get(path: string): string | undefined;
-  /** Answers the text. */
-  keep(path: string, text: string): string;
+  get(file: PlannedFile): string | undefined;
+  keep(file: PlannedFile, text: string): void;
 }
 
 function createMadeTexts(): MadeTexts {
-  const texts = new Map<string, string>();
+  const texts = new Map<PlannedFile, string>();
   let chars = 0;
   return {
-    get: (path) => texts.get(path),
-    keep: (path, text) => {
-      if (chars + text.length <= MADE_CHARS) {
-        texts.set(path, text);
-        chars += text.length;
-      }
-      return text;
+    get: (file) => texts.get(file),
+    keep: (file, text) => {
+      if (chars + text.length > MADE_CHARS) return;
+      texts.set(file, text);
+      chars += text.length;
     },
   };
 }
@@ -120,8 +117,11 @@ function* filesOf(
     const present = digestAt(path);
     const isCurrent = present !== null && isSameEdition(owners[path], ownedAs(present));
     if (!isCurrent) yield null;
-    const digest = isCurrent ? present : digestOf(made.keep(path, make()));
-    files.push({ path, digest, text: make, owner: ownedAs(digest) });
+    const text = isCurrent ? null : make();
+    const digest = text === null ? (present ?? '') : digestOf(text);
+    const file = { path, digest, text: make, owner: ownedAs(digest) };
+    if (text !== null) made.keep(file, text);
+    files.push(file);
   }
   known.set(verdict, files);
   return files;
