@@ -134,6 +134,21 @@ test('a crash at any step leaves whole files, and the next start ends where it w
   expect(steps).toBeGreaterThan(20);
 }, 60_000);
 
+test('where a file cannot be written, the others of its batch are before the error is said', async () => {
+  const objects = Array.from({ length: 20 }, (_, at) => objectOf({ name: `p-${at}` }));
+  let failed = false;
+  const step = () => {
+    // The folders are made by then.
+    if (failed || !existsSync(join(root, 'manifest.json'))) return;
+    const { length } = readdirSync(join(root, 'pipelines'));
+    failed = length > 0;
+    if (failed) throw new Error('no space');
+  };
+  await expect(syncWith(objects, step)).rejects.toThrow('no space');
+  expect(readdirSync(join(root, 'pipelines')).filter((path) => /^p-\d+\.yaml$/.test(path))).toHaveLength(19);
+  expect(readdirSync(join(root, 'pipelines'))).toHaveLength(19);
+});
+
 test('at every moment the manifest names the files that are there', async () => {
   const files = () =>
     readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) => /^[a-z].*\.(yaml|md)$/.test(path));

@@ -89,7 +89,7 @@ export async function openManagedDirectory(
       // The manifest names a file before it is written and until after it is deleted, so that no crash leaves a file unowned.
       const before = extra.length === 0 ? next : { ...next, files: { ...pick(owners, extra), ...next.files } };
       if (changed.length > 0) await writeManifest(before);
-      for (const batch of batchesOf(changed)) await Promise.all(batch.map(write));
+      for (const batch of batchesOf(changed)) await allDone(batch.map(write));
       for (const path of extra) {
         step();
         await removeFile(root, path, step);
@@ -101,6 +101,12 @@ export async function openManagedDirectory(
       return { written: changed.length, deleted: extra.length };
     },
   };
+}
+
+/** Throws once the others are done too: after an error nothing goes on beside the next call. */
+async function allDone(jobs: readonly Promise<void>[]): Promise<void> {
+  await Promise.allSettled(jobs);
+  await Promise.all(jobs);
 }
 
 async function inBatches<T>(items: readonly T[], job: (item: T) => Promise<void>): Promise<void> {
