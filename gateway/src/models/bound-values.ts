@@ -36,9 +36,12 @@ export function boundValues(): TransformStream<Uint8Array, Uint8Array> {
  * Counts the values of a JSON text outside its strings, chunk by chunk, by the signs before each. A blank line ends an event of a
  * stream, and what follows is counted on its own: where it may be none, after a line that begins with `data`, which no JSON text has.
  */
-export function createCounter({ isStream = false, maxLines = MAX_LINES, maxEventBytes = Infinity } = {}): (
-  chunk: Uint8Array,
-) => string | null {
+export function createCounter({
+  isStream = false,
+  maxValues = MAX_VALUES,
+  maxLines = MAX_LINES,
+  maxEventBytes = Infinity,
+} = {}): (chunk: Uint8Array) => string | null {
   let values = 0;
   let eventBytes = 0;
   let lines = 0;
@@ -75,7 +78,7 @@ export function createCounter({ isStream = false, maxLines = MAX_LINES, maxEvent
   return (chunk) => {
     for (const byte of chunk) {
       read(byte);
-      if (values > MAX_VALUES) return `${MAX_VALUES} values in one message`;
+      if (values > maxValues) return `${maxValues} values in one message`;
     }
     eventBytes += chunk.length;
     if (hasData && eventBytes > maxEventBytes) return `${maxEventBytes} bytes in one event`;

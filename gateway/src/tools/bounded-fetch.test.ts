@@ -1,3 +1,4 @@
+import { setImmediate as setImmediateOnce } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { boundedFetch } from './bounded-fetch.ts';
@@ -66,4 +67,38 @@ test('an answer about tokens is small', async () => {
   expect(await (await fetch('http://remote/mcp', ASK)).text()).toHaveLength(70_000);
   const read = (await fetch('http://remote/token', { method: 'POST' })).text();
   await expect(read).rejects.toThrow('sent more than 65536 bytes');
+});
+
+test('an answer about tokens has few values', async () => {
+  const body = `[${'1,'.repeat(1000)}1]`;
+  const fetch = boundedFetch(
+    () => Promise.resolve(new Response(body)),
+    10 * MIB,
+    () => {},
+  );
+  expect(await (await fetch('http://remote/mcp', ASK)).text()).toBe(body);
+  const read = (await fetch('http://remote/token', { method: 'POST' })).text();
+  await expect(read).rejects.toThrow('sent more than 1000 values in one message');
+});
+
+test('of answers that are complete at once each is read in a turn of its own', async () => {
+  const fetch = boundedFetch(
+    () => Promise.resolve(new Response('x'.repeat(5000))),
+    10 * MIB,
+    () => {},
+  );
+  let turn = 0;
+  let isOver = false;
+  const count = () => {
+    turn += 1;
+    if (!isOver) setImmediateOnce(count);
+  };
+  setImmediateOnce(count);
+  const read = async () => {
+    await (await fetch('http://remote/mcp', ASK)).text();
+    return turn;
+  };
+  const turns = await Promise.all(Array.from({ length: 20 }, read));
+  isOver = true;
+  expect(new Set(turns).size).toBe(20);
 });

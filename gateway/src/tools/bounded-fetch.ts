@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { mediaTypeEssence } from '@modelcontextprotocol/sdk/shared/mediaType.js';
 import { createPieces } from '@signalbox/crds/process/rest';
 import { createCounter } from '../models/bound-values.ts';
@@ -10,8 +11,10 @@ const LF = 10;
 const CR = 13;
 /** All event streams of a session together. Comments and empty lines count too: they take time to read. */
 const STREAM_LIMITS = { ...FLOOD_LIMITS, maxMessages: 200_000, maxBytes: 64 * 1024 * 1024 };
-/** Of an answer about tokens: each call that needs one reads some of them. */
-const MAX_TOKEN_BYTES = 64 * 1024;
+/** Of an answer about tokens: the SDK describes each value that it did not expect. */
+const TOKEN_LIMITS = { maxBytes: 64 * 1024, maxValues: 1000 };
+/** To read a body of more takes long enough that the next one waits. */
+const SMALL_BYTES = 4 * 1024;
 /** Of all answers and events of a session that are not complete. Their text takes twice as much. */
 const MAX_UNFINISHED_BYTES = 32 * 1024 * 1024;
 
@@ -41,9 +44,9 @@ export function boundedFetch(
     const { status, statusText, url: from } = response;
     const headers = new Headers(response.headers);
     const isStream = isReadAsStream(response, init);
-    const largest = acceptsEvents(init) ? maxBytes : Math.min(maxBytes, MAX_TOKEN_BYTES);
+    const most = acceptsEvents(init) ? { maxBytes } : TOKEN_LIMITS;
     if (isStream) headers.set('content-type', EVENT_STREAM);
-    const limit = isStream ? eventLimit(maxBytes, session) : byteLimit(largest, session);
+    const limit = isStream ? eventLimit(maxBytes, session) : byteLimit(most, session);
     const bounded = new Response(response.body.pipeThrough(limit), { status, statusText, headers });
     Object.defineProperty(bounded, 'url', { value: from });
     return bounded;
@@ -62,20 +65,34 @@ export const asksForEvents = (init: RequestInit): boolean => init.method === 'GE
 export const acceptsEvents = ({ headers }: RequestInit): boolean =>
   new Headers(headers).get('accept')?.includes(EVENT_STREAM) ?? false;
 
-function byteLimit(maxBytes: number, session: Session): TransformStream<Uint8Array, Uint8Array> {
-  const excessIn = createCounter();
+interface BodyLimits {
+  maxBytes: number;
+  maxValues?: number;
+}
+
+function byteLimit({ maxBytes, ...most }: BodyLimits, session: Session): TransformStream<Uint8Array, Uint8Array> {
+  const excessIn = createCounter(most);
   const unfinished = createUnfinished(session);
   let seen = 0;
   const limit: Transformer<Uint8Array, Uint8Array> = {
-    transform(chunk, controller) {
+    async transform(chunk, controller) {
       seen += chunk.length;
+      if (chunk.length > SMALL_BYTES) await ownTurn();
       const excess = seen > maxBytes ? `${maxBytes} bytes` : (unfinished.excess(seen) ?? excessIn(chunk));
       if (excess === null) return controller.enqueue(chunk);
       unfinished.over();
       controller.error(new Error(`the tool server sent more than ${excess}`));
     },
   };
-  return transformUntil(limit, unfinished.over);
+  return transformUntil(limit, unfinished.over, () => (seen > SMALL_BYTES ? ownTurn() : undefined));
+}
+
+let lastTurn: Promise<unknown> = Promise.resolve();
+
+/** Of the event loop, of all that wait for one: a whole body is read at its end, and many may end at once. */
+function ownTurn(): Promise<unknown> {
+  lastTurn = lastTurn.then(() => setImmediate());
+  return lastTurn;
 }
 
 function eventLimit(maxBytes: number, session: Session): TransformStream<Uint8Array, Uint8Array> {
@@ -104,13 +121,18 @@ function eventLimit(maxBytes: number, session: Session): TransformStream<Uint8Ar
   return transformUntil(limit, unfinished.over);
 }
 
-/** `over` is called when the stream was read, given up or broke off, but not where it fails here. */
+/** `over` is called when the stream was read, which is after `last`, given up or broke off, but not where it fails here. */
 export function transformUntil(
   limit: Transformer<Uint8Array, Uint8Array>,
   over: () => void,
+  last: () => Promise<unknown> | undefined = () => undefined,
 ): TransformStream<Uint8Array, Uint8Array> {
+  const flush = async () => {
+    await last();
+    over();
+  };
   // The types do not know of `cancel`.
-  const all = { ...limit, flush: over, cancel: over };
+  const all = { ...limit, flush, cancel: over };
   return new TransformStream(all);
 }
 

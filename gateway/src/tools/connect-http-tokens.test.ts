@@ -57,7 +57,7 @@ test.each(['initialize', 'notifications/initialized'])(
   async (method) => {
     const { seen, connect } = await serve(method);
     await expect(connect()).rejects.toThrow('it refused each new token');
-    expect(seen).toEqual({ refusals: 3, tokens: 3 });
+    expect(seen).toEqual({ refusals: 3, tokens: 2 });
   },
 );
 
@@ -66,7 +66,7 @@ test('a call that is refused with each new token fails, and the session goes on'
   const connection = await connect();
   const outcome = await connection.call('look', {}, options());
   expect(outcome).toEqual({ kind: 'unavailable', text: 'the tool server failed: it refused each new token' });
-  expect(seen).toEqual({ refusals: 3, tokens: 3 });
+  expect(seen).toEqual({ refusals: 3, tokens: 2 });
   await connection.ping(5000);
   await connection.close();
 });
@@ -74,6 +74,18 @@ test('a call that is refused with each new token fails, and the session goes on'
 test('a server for which tokens are asked without end is restarted', async () => {
   const { connect } = await serve('tools/call');
   const connection = await connect();
-  for (let count = 0; count < 150; count++) void connection.call('look', {}, options());
+  for (let count = 0; count < 100; count++) await connection.call('look', {}, options());
   expect(await connection.closed).toBe('asked for new tokens too often');
+});
+
+test('calls that are refused at once get one token together', async () => {
+  const { seen, connect } = await serve('tools/call');
+  const connection = await connect();
+  const outcomes = await Promise.all(Array.from({ length: 80 }, () => connection.call('look', {}, options())));
+  expect(new Set(outcomes.map(({ text: said }) => said))).toEqual(
+    new Set(['the tool server failed: it refused each new token']),
+  );
+  expect(seen.refusals).toBe(240);
+  expect(seen.tokens).toBeLessThan(20);
+  await connection.close();
 });

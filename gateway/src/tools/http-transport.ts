@@ -7,15 +7,14 @@ import { acceptsEvents, boundedFetch } from './bounded-fetch.ts';
 import { createFloodGuard, FLOOD_LIMITS } from './flood-guard.ts';
 import { IncomingGuard } from './incoming-guard.ts';
 import { createRemoteFetch, type Remote, type RemoteFetch } from './fetch/remote-fetch.ts';
+import { createTokenFetch } from './fetch/token-fetch.ts';
 
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 /** The client reopens a stream when the server asks for it; more than this in ten seconds is a flood. */
 const MAX_STREAMS = 200;
-/** Requests for tokens, and to find out where to get one, in ten seconds. Each call that needs a new token makes about four. */
-const MAX_FOR_TOKENS = 1000;
+/** Requests for tokens, and to find out where to get one, in ten seconds. A look-up makes about four. */
+const MAX_FOR_TOKENS = 500;
 const TOKEN_MS = 30_000;
-/** Of one message: as it is, and with the tokens that the server asks for then. */
-const MAX_SENDS = 3;
 /** Answers to requests of the server that it has not taken. */
 const MAX_ANSWERS = 16;
 
@@ -56,24 +55,17 @@ export class HttpTransport implements Transport {
   private readonly withinTokens = createFloodGuard({ ...FLOOD_LIMITS, maxMessages: MAX_FOR_TOKENS }, () =>
     performance.now(),
   );
-  private readonly sends = new WeakMap<object, number>();
   private answering = 0;
   private ended = false;
 
   constructor(remote: Remote, { timeoutMs, credentials }: Connecting) {
     const { url, headers } = remote;
     this.remote = createRemoteFetch(remote, timeoutMs);
+    const inner = this.answers.fetch;
     this.inner = new StreamableHTTPClientTransport(new URL(url), {
       requestInit: { headers },
-      fetch: this.answers.fetch,
-      ...(credentials && { authProvider: credentials }),
+      fetch: credentials === null ? inner : createTokenFetch({ inner, url, headers, credentials }),
     });
-    const send = this.inner.send.bind(this.inner);
-    // The SDK calls it again for a message that the server refused before there was a new token.
-    this.inner.send = async (message, options) => {
-      this.requireNew(message);
-      await send(message, options);
-    };
     this.inner.onmessage = (message) => this.receive(message);
     this.inner.onerror = (error) => {
       const problem = isOfMessage(error) ? this.incoming.problemWithUnreadable() : null;
@@ -116,12 +108,6 @@ export class HttpTransport implements Transport {
   close(): Promise<void> {
     this.end('closed');
     return Promise.resolve();
-  }
-
-  private requireNew(message: object): void {
-    const sends = (this.sends.get(message) ?? 0) + 1;
-    this.sends.set(message, sends);
-    if (sends > MAX_SENDS) throw new Error('it refused each new token');
   }
 
   private async fetch(url: string | URL, init: RequestInit = {}): Promise<Response> {

@@ -91,27 +91,6 @@ test('a server has four streams of its own at a time', async () => {
   expect(asked).toHaveLength(6);
 });
 
-test('a stream that is refused with each new token is not asked for again', async () => {
-  let status = 401;
-  const answers = createAnsweredFetch({
-    inner: () => Promise.resolve(new Response('no', { status })),
-    isAwaited: () => true,
-    lost: () => {},
-    onFlood: () => {},
-  });
-  const statusOf = async () => {
-    const response = await answers.fetch('http://remote/mcp', LISTEN);
-    await response.body?.cancel();
-    return response.status;
-  };
-  for (let count = 0; count < 50; count++) expect(await statusOf()).toBe(401);
-  expect([await statusOf(), await statusOf()]).toEqual([405, 405]);
-  status = 400;
-  expect(await statusOf()).toBe(400);
-  status = 401;
-  expect(await statusOf()).toBe(401);
-});
-
 test('a request that nobody waits for is not sent', async () => {
   const { asked, fetch } = server();
   await expect(fetch(request(2))).rejects.toThrow('nobody waits for its answer any more');

@@ -26,9 +26,6 @@ export interface AnsweredFetchDeps {
 /** The MCP client's error code for a closed connection. */
 const CONNECTION_CLOSED = -32_000;
 const NO_STREAM = 405;
-const NO_TOKEN = 401;
-/** In a row: the client asks for a new token after each of them, without end; many streams may need one at once. */
-const MAX_REFUSALS = 50;
 /** How long a server may take to accept a message that has no answer. */
 const ACCEPT_MS = 10_000;
 const MAX_REMEMBERED = 1000;
@@ -55,8 +52,6 @@ export function createAnsweredFetch(deps: AnsweredFetchDeps): { fetch: Fetch; gi
   const resumable = new Map<string, Resumable>();
   let streams = 0;
   let own = 0;
-  /** Of streams, in a row. */
-  let refusals = 0;
   const remember = (stream: Resumable): string => {
     const ours = String((streams += 1));
     resumable.set(ours, stream);
@@ -132,15 +127,11 @@ export function createAnsweredFetch(deps: AnsweredFetchDeps): { fetch: Fetch; gi
   }
 
   /** Asks the server for events, after the one with its own id. */
-  async function ask(url: string | URL, init: RequestInit): Promise<Response> {
+  function ask(url: string | URL, init: RequestInit): Promise<Response> {
     const headers = new Headers(init.headers);
     const stream = resumable.get(eventIdOf(init) ?? '');
     if (stream) headers.set('last-event-id', stream.last);
-    const response = await deps.inner(url, { ...init, headers });
-    refusals = response.status === NO_TOKEN ? refusals + 1 : 0;
-    if (refusals <= MAX_REFUSALS) return response;
-    await response.body?.cancel();
-    return noStream();
+    return deps.inner(url, { ...init, headers });
   }
 
   function events(url: string | URL, init: RequestInit): Promise<Response> {
