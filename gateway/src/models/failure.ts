@@ -33,6 +33,14 @@ export class BrokenAnswer extends Error {
   }
 }
 
+/** The SDK failed before it sent anything, so that the call stays as wrong as it is and says nothing of the model. */
+export class UnwritableRequest extends Error {
+  constructor(cause: unknown) {
+    super(`the request cannot be written: ${cause instanceof Error ? cause.message : 'failed'}`);
+    this.name = 'UnwritableRequest';
+  }
+}
+
 /** The errors of an SDK for an answer, or a part of a stream, that it cannot read. */
 const UNREADABLE = [EmptyResponseBodyError, InvalidResponseDataError, JSONParseError, TypeValidationError];
 
@@ -77,6 +85,12 @@ export function describeFailure(error: unknown): ModelFailure {
   }
   if (UNREADABLE.some((kind) => kind.isInstance(error)))
     return { message: 'the provider sent what cannot be read', retryable: true, status: null, retryAfterMs: null };
+  if (error instanceof UnwritableRequest)
+    return { message: brief(error.message), retryable: false, status: null, retryAfterMs: null };
+  return describeAnswer(error);
+}
+
+function describeAnswer(error: unknown): ModelFailure {
   // An AISDKError is about the request, which stays wrong; any other error is about the answer.
   const retryable = error instanceof BrokenAnswer ? error.retryable : !AISDKError.isInstance(error);
   const message = error instanceof Error ? error.message : 'the model call failed';

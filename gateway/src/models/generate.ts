@@ -1,5 +1,5 @@
 import type { Cooldowns } from './cooldowns.ts';
-import { describeFailure, type ModelFailure } from './failure.ts';
+import { describeFailure, type ModelFailure, UnwritableRequest } from './failure.ts';
 import type { ChatModel, ModelCall, ModelReply, ModelUsage } from './model.ts';
 import { promptFor } from './own-turns.ts';
 import type { ModelRoute } from './route.ts';
@@ -184,7 +184,7 @@ async function askOnce(
     }
     options.signal.throwIfAborted();
     const failure = describeFailure(error);
-    deps.cooldowns.end(route, timedOut || failure.retryable ? 'failed' : 'answered');
+    deps.cooldowns.end(route, timedOut ? 'failed' : saidBy(error, failure));
     report(timedOut ? 'timeout' : 'error', failure.usage ?? null);
     // A model that timed out is not asked again in this call; the next one is.
     if (timedOut) {
@@ -196,6 +196,11 @@ async function askOnce(
     clearTimeout(timer);
     options.signal.removeEventListener('abort', cancel);
   }
+}
+
+function saidBy(error: unknown, { retryable }: ModelFailure): 'answered' | 'failed' | 'unknown' {
+  if (error instanceof UnwritableRequest) return 'unknown';
+  return retryable ? 'failed' : 'answered';
 }
 
 /** A run that reached its deadline counts as a timeout of the provider; a cancelled run does not. */

@@ -1,7 +1,8 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { requireBounded } from './bound-reply.ts';
-import { BrokenAnswer, requireNamedCalls, requireWhole } from './failure.ts';
+import { BrokenAnswer, requireNamedCalls, requireWhole, UnwritableRequest } from './failure.ts';
 import type { ChatModel, ModelCall, ModelCallOptions, ModelReply } from './model.ts';
+import { wasSent } from './provider-fetch.ts';
 import { namedIn, readStream } from './read-stream.ts';
 import { usageOf } from './usage.ts';
 
@@ -26,8 +27,11 @@ export function chatModelOf(model: AnyModel, dialect: Dialect): ChatModel {
   return {
     async generate(call, options) {
       const request = requestOf(call, options, dialect);
-      const { onText } = options;
-      const reply = await (onText ? streamed(model, request, { ...dialect, onText }) : whole(model, request, dialect));
+      const { onText, signal } = options;
+      const asked = onText ? streamed(model, request, { ...dialect, onText }) : whole(model, request, dialect);
+      const reply = await asked.catch((error: unknown) => {
+        throw signal.aborted || wasSent(signal) ? error : new UnwritableRequest(error);
+      });
       requireWhole(reply);
       requireNamedCalls(reply);
       requireBounded(reply);

@@ -6,6 +6,8 @@ type UndiciInit = Parameters<typeof UndiciFetch>[1];
 
 /** Of one response, streamed or not. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
+/** Of calls whose request was written: of no other one can the provider know. */
+const sent = new WeakSet<AbortSignal>();
 /** Error codes of a kept connection that the provider closed while it was idle. */
 const STALE = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
@@ -16,6 +18,7 @@ const STALE = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 export function createProviderFetch(): typeof fetch {
   let client: Promise<Client> | undefined;
   const providerFetch = async (input: string, init?: UndiciInit) => {
+    if (init?.signal) sent.add(init.signal);
     const { fetch, dispatcher } = await (client ??= openClient());
     const headers = new Headers(init?.headers as HeadersInit);
     headers.set('accept-encoding', 'identity');
@@ -31,6 +34,9 @@ export function createProviderFetch(): typeof fetch {
   };
   return providerFetch as unknown as typeof fetch;
 }
+
+/** Whether the SDK has sent a request for the call with this signal. */
+export const wasSent = (signal: AbortSignal): boolean => sent.has(signal);
 
 function bounded(response: UndiciResponse): Response | UndiciResponse {
   const { body, status, statusText, headers, url } = response;
