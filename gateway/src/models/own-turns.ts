@@ -1,5 +1,6 @@
 import type { ModelContent, ModelPrompt } from './model.ts';
 import { type ModelRoute, nameOf } from './route.ts';
+import { parseToolInput } from './tool-input.ts';
 
 type AssistantMessage = Extract<ModelPrompt[number], { role: 'assistant' }>;
 type AssistantContent = AssistantMessage['content'];
@@ -12,7 +13,7 @@ export function turnOf(route: ModelRoute, content: readonly ModelContent[]): Ass
       return [{ type: part.type, text: part.text, providerOptions: part.providerMetadata }];
     if (part.type !== 'tool-call') return [];
     const { type, toolCallId, toolName, input, providerMetadata } = part;
-    return [{ type, toolCallId, toolName, input: parsedInput(input), providerOptions: providerMetadata }];
+    return [{ type, toolCallId, toolName, input: parseToolInput(input) ?? {}, providerOptions: providerMetadata }];
   });
   return { role: 'assistant', content: orNothing(said), providerOptions: { signalbox: { by: nameOf(route) } } };
 }
@@ -36,12 +37,4 @@ function withoutThoughts(part: AssistantContent[number]): AssistantContent {
 
 function orNothing(content: AssistantContent): AssistantContent {
   return content.length > 0 ? content : [{ type: 'text', text: '(no answer)' }];
-}
-
-function parsedInput(text: string): unknown {
-  try {
-    return text.trim() === '' ? {} : JSON.parse(text);
-  } catch {
-    return {};
-  }
 }

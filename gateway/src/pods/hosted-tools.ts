@@ -22,7 +22,7 @@ import {
   recordDenial,
   refusalOf,
 } from '../runs/tool-door.ts';
-import { parseToolInput } from '../runs/tool-input.ts';
+import { parseToolInput } from '../models/tool-input.ts';
 import { isListed } from '../runs/tool-offer.ts';
 import { NO_SERVER, Trace } from '../runs/trace.ts';
 import type { ToolOutcome } from '../tools/tool.ts';

@@ -4,7 +4,7 @@ import type { ToolCallOptions, ToolOutcome } from '../tools/tool.ts';
 import type { EmitRunEvent } from './run-event.ts';
 import { wasCancelled } from './run-outcome.ts';
 import type { RunSpan } from '../observability/span.ts';
-import { parseToolInput } from './tool-input.ts';
+import { parseToolInput } from '../models/tool-input.ts';
 import type { OfferedTool, ToolOffer } from './tool-offer.ts';
 import { NO_SERVER, type Trace } from './trace.ts';
 
