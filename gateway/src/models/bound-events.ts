@@ -1,4 +1,5 @@
-const LINE_END = /\r\n|\r|\n/;
+import { createLineEnds } from './line-ends.ts';
+
 /** The parser of the SDK leaves out a byte order mark also where it was encoded twice. */
 const DATA = /^(?:\u00EF\u00BB\u00BF)?data:/;
 
@@ -21,7 +22,7 @@ function wholeEvents(inspect: ((data: string) => void)[]): TransformStream<Uint8
   const decoder = new TextDecoder();
   let event: string[] = [];
   let line = '';
-  let afterCr = false;
+  const lineEnds = createLineEnds();
   const endLine = (ended: string) => {
     if (DATA.test(ended)) event.push(ended.replace(DATA, ''));
     if (ended !== '') return;
@@ -30,16 +31,16 @@ function wholeEvents(inspect: ((data: string) => void)[]): TransformStream<Uint8
     event = [];
   };
   const read = (text: string) => {
-    const lines = (afterCr && text.startsWith('\n') ? text.slice(1) : text).split(LINE_END);
-    if (text !== '') afterCr = text.endsWith('\r');
+    const lines = text.split('\n');
     lines[0] = line + (lines[0] ?? '');
     line = lines.pop() ?? '';
     for (const ended of lines) endLine(ended);
   };
   return new TransformStream({
     transform(chunk, controller) {
-      read(decoder.decode(chunk, { stream: true }));
-      controller.enqueue(chunk);
+      const written = lineEnds(chunk);
+      read(decoder.decode(written, { stream: true }));
+      controller.enqueue(written);
     },
   });
 }

@@ -15,7 +15,7 @@ function pass(stream: string, size = stream.length) {
 
 test.each([
   ['an event', 'id: a\ndata: 1\n\n', ':\ndata: 1\n\n<a>'],
-  ['lines that end otherwise', 'id:a\rdata: 1\r\rid: b\r\ndata: 2\r\n\r\n', ':\rdata: 1\r\r<a>:\r\ndata: 2\r\n\r<b>\n'],
+  ['lines that end otherwise', 'id:a\rdata: 1\r\rid: b\r\ndata: 2\r\n\r\n', ':\ndata: 1\n\n<a>:\ndata: 2\n\n<b>'],
   ['an event that does not end', 'id: a\ndata: 1\n\nid: b\ndata: 2\n', ':\ndata: 1\n\n<a>:\ndata: 2\n'],
   ['a mark before it', `${BOM}id: a\n\n`, ':\n\n<a>'],
   ['letters that end a line elsewhere', 'id: \u00E2\u0080\u00A8a\u0085\n\n', ':\n\n<%C3%A2%C2%80%C2%A8a%C2%85>'],

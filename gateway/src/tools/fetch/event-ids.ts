@@ -1,5 +1,7 @@
 const LF = '\n'.charCodeAt(0);
 const CR = '\r'.charCodeAt(0);
+/** Of each line: the parser of the client takes the rest of a chunk for each that ends in CR. */
+const END = Buffer.from('\n');
 /** Of the line that holds it. */
 export const MAX_ID_BYTES = 1024;
 /** Longer than any call takes, and a client that is gone keeps its timers no longer. */
@@ -17,7 +19,7 @@ export interface EventIdDeps {
   onTooLong: () => void;
 }
 
-/** Takes the ids out of an event stream, chunk by chunk, and shortens the time that the client is asked to wait. */
+/** Takes the ids out of an event stream, chunk by chunk, writes all ends of lines as one, and shortens the time that the client is asked to wait. */
 export function createEventIds({ onId, onTooLong }: EventIdDeps): (chunk: Uint8Array) => Uint8Array {
   let id = '';
   /** What there is of a line that may hold one of these fields; null where it holds none, or nothing yet. */
@@ -50,10 +52,11 @@ export function createEventIds({ onId, onTooLong }: EventIdDeps): (chunk: Uint8A
     [held, lineIsEmpty] = [null, true];
     return isBlank;
   };
-  const readEnd = (end: Uint8Array) => {
-    const [byte = 0] = end;
-    const isBlank = !(byte === LF && before === CR) && endLine();
-    out.push(end);
+  const readEnd = (byte: number) => {
+    // What is left of an end that was written as one.
+    if (byte === LF && before === CR) return;
+    const isBlank = endLine();
+    out.push(END);
     if (isBlank && id !== '') {
       out.push(Buffer.from(onId(id)));
       id = '';
@@ -65,7 +68,7 @@ export function createEventIds({ onId, onTooLong }: EventIdDeps): (chunk: Uint8A
       const byte = chunk[at] ?? 0;
       if (byte === LF || byte === CR) {
         add(chunk.subarray(start, at));
-        readEnd(chunk.subarray(at, at + 1));
+        readEnd(byte);
         start = at + 1;
       }
       before = byte;
