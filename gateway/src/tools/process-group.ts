@@ -1,4 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { isGroupAlive } from './process-table.ts';
 import type { Readable, Writable } from 'node:stream';
 
@@ -19,7 +20,7 @@ export type GroupLeader = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /** Starts a process as the leader of its own group, so that what it starts can be ended with it. */
 export function startGroup(spec: ProcessSpec): GroupLeader {
-  return spawn(spec.command, [...spec.args], {
+  const leader = spawn(spec.command, [...spec.args], {
     env: spec.env,
     cwd: spec.cwd,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -27,6 +28,18 @@ export function startGroup(spec: ProcessSpec): GroupLeader {
     shell: false,
     ...(spec.account ? { uid: spec.account.uid, gid: spec.account.gid } : {}),
   });
+  if (leader.pid !== undefined) endFirst(leader.pid);
+  return leader;
+}
+
+/** Has the kernel end the process, and what it starts, before others where memory is short; false where this cannot be said. */
+function endFirst(pid: number): boolean {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Signals every process of the group; false when none is left. */

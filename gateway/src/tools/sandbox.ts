@@ -28,7 +28,7 @@ export interface Sandbox {
 }
 
 /**
- * Runs in a user and a mount namespace, as their root: mounts on themselves folders that are pinned, and its home in its place, covers what is hidden, leaves a folder that is now covered, then enters a second user namespace, which
+ * Runs in a user and a mount namespace, as their root: is the first that the kernel ends where memory is short, mounts on themselves folders that are pinned, and its home in its place, covers what is hidden, leaves a folder that is now covered, then enters a second user namespace, which
  * has no rights over the first one's mounts, under the ids that the process would have without any. A process of another
  * user namespace may not read environment, memory or open files of the gateway's processes, although their user is the same.
  * Mounts follow links, so a link that another server can have put in a hidden place is left alone.
@@ -36,6 +36,7 @@ export interface Sandbox {
 const SCRIPT = `
 mount=$1 unshare=$2 uid=$3 gid=$4 leader=$5
 shift 5
+{ echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null
 while [ "$1" != -- ]; do
   path=\${1#*:}
   case $1 in
