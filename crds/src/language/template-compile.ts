@@ -87,14 +87,20 @@ function mustache(node: hbs.AST.MustacheStatement): Piece {
 /** Of a path that is looked at again where it has no value. */
 const MOST_PARTS = 8;
 
-/** How a path without a value is told of: it may be of an output that its group left out. */
+/** How a path without a value is told of: it may be of an output that its group left out. What that takes is built when it is asked. */
 function absence(node: hbs.AST.Expression): (frame: Frame, output: Output) => string {
   const name = nameOf(node);
-  const { parts = [] } = node as Partial<hbs.AST.PathExpression>;
-  const rest = parts.length > MOST_PARTS ? [] : parts.slice(1);
-  const holders = rest.map((_, at) => expression({ ...node, parts: parts.slice(0, at + 1) } as typeof node));
-  return (frame, output) =>
-    holders.some((read) => ownValue(read(frame, output), 'left_out') === true) ? `${name} (left out)` : name;
+  const { type, data, depth, original, parts = [] } = node as Partial<hbs.AST.PathExpression>;
+  if (parts.length < 2 || parts.length > MOST_PARTS) return () => name;
+  return (frame, output) => {
+    const [head = '', ...rest] = parts;
+    let holder = expression({ type, data, depth, original, parts: [head] } as unknown as typeof node)(frame, output);
+    for (const part of rest) {
+      if (ownValue(holder, 'left_out') === true) return `${name} (left out)`;
+      holder = follow(holder, [part], output.root);
+    }
+    return name;
+  };
 }
 
 function isKeyword(path: hbs.AST.Expression): boolean {
@@ -214,9 +220,10 @@ function path(node: hbs.AST.PathExpression): Read {
   const bad = parts.find((part) => FORBIDDEN.has(part));
   if (bad !== undefined) throw new Refused(`"${bad}" cannot be read`, node);
   if (node.data) return data(node, parts);
+  const { depth } = node;
   const [head = '', ...rest] = parts;
-  const plain: Read = (frame, output) => follow(above(frame, node.depth)?.value, parts, output.root);
-  if (node.depth > 0 || /^(this\b|\.\/)/.test(node.original) || parts.length === 0) return plain;
+  const plain: Read = (frame, output) => follow(above(frame, depth)?.value, parts, output.root);
+  if (depth > 0 || /^(this\b|\.\/)/.test(node.original) || parts.length === 0) return plain;
   return (frame, output) => {
     for (let at: Frame | null = frame; at; at = at.parent)
       if (at.names && Object.hasOwn(at.names, head)) return follow(at.names[head], rest, output.root);
@@ -228,8 +235,9 @@ function data(node: hbs.AST.PathExpression, parts: readonly string[]): Read {
   const [word = '', ...rest] = parts;
   if (!LOOP_WORDS.has(word)) throw new Refused(`unknown variable "@${word}"`, node);
   if (word === 'root') return (_frame, output) => follow(output.root, rest, output.root);
+  const { depth } = node;
   return (frame) => {
-    const loop = aboveLoop(frame, node.depth)?.loop;
+    const loop = aboveLoop(frame, depth)?.loop;
     return rest.length === 0 && loop ? loop[word as 'index' | 'key' | 'first' | 'last'] : undefined;
   };
 }
