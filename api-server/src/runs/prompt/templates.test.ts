@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { ActiveRun } from '../state/active-run.ts';
 import { createTemplates } from './templates.ts';
@@ -74,3 +76,28 @@ test('the turn of a run comes after one of a namespace whose branches wait by th
   await Promise.all([...Array.from({ length: 100 }, () => work('shop')), work(null), work('pay')]);
   expect(order.slice(0, 6).toSorted()).toEqual(['operator', 'pay', 'shop', 'shop', 'shop', 'shop']);
 });
+
+const MIB = 1024 * 1024;
+test.each([
+  ['templates', 80, 24, (at: number) => templates.renderNow(`${'{{a}}'.repeat(990)}${at}`, {})],
+  ['expressions', 120, 12, (at: number) => templates.evaluate(`${'a+'.repeat(900)}${at} == 1`, {}, owner)],
+  ['templates of estimates', 5, 1, (at: number) => templates.problemOf(`${'{{a.b}}'.repeat(9000)}${at}`)],
+])('so many compiled %s are kept as have room', async (_what, count, mostMib, compile) => {
+  await compile(-1);
+  const before = heapUsed();
+  for (let at = 0; at < count; at++) await compile(at);
+  expect((heapUsed() - before) / MIB).toBeLessThan(mostMib);
+});
+
+test('a template with many tags is compiled in a thread, or not at all, and a long text with few is not', async () => {
+  const tags = '{{a}}'.repeat(1001);
+  expect(await inThreads.render(tags, {}, owner)).toBe(inThread);
+  expect(templates.renderNow(tags, {})).toMatchObject({ reason: 'compute_limit' });
+  expect(await templates.render(`${'text '.repeat(12_000)}{{a}}`, {}, owner)).toMatchObject({ ok: true });
+});
+
+function heapUsed(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
+}

@@ -1,4 +1,5 @@
 import {
+  type CompiledTemplate,
   compileExpression,
   compileTemplate,
   type ComputeLimit,
@@ -6,14 +7,21 @@ import {
   type Evaluated,
   type Rendered,
 } from '@signalbox/crds';
-import { type Compute, INLINE, type Owner, sizeOfValues } from '@signalbox/crds/process/compute';
+import { type Compute, INLINE, isLargeTemplate, type Owner, sizeOfValues } from '@signalbox/crds/process/compute';
 import { LRUCache } from 'lru-cache';
 import type { ActiveRun } from '../state/active-run.ts';
 import { createFairTurns } from './fair-turns.ts';
 import { readsOf, readValues } from './read-values.ts';
 
-/** Compiled texts kept; their sources are definitions only, never what an alert or an agent said. */
-const MAX_KEPT = 10_000;
+/** Memory of what is kept compiled, in bytes, as its source tells; sources are definitions only, never what an alert or an agent said. */
+const KEPT = { templates: 20 * 1024 * 1024, expressions: 10 * 1024 * 1024, reads: 2 * 1024 * 1024 };
+/** What a character of its source takes, measured, and of a template each tag besides. */
+const TEMPLATE_CHAR = 20;
+const TEMPLATE_TAG = 1024;
+const EXPRESSION_CHAR = 200;
+const READS_CHAR = 50;
+/** Beside its source. */
+const ENTRY = 512;
 
 /** Work in place after which others have a turn of the event loop. */
 const TURN_MS = 5;
@@ -31,7 +39,7 @@ export interface Templates {
   /** In place or not at all, for what is decided within a transaction; without the sandbox nothing counts the work. */
   renderNow(source: string, values: Values, maxVisits?: number): Rendered | ComputeLimit;
   evaluate(source: string, values: Values, owner: Owner): Promise<Evaluated | ComputeLimit>;
-  /** Why a template cannot be compiled; null where it can. */
+  /** Why a template cannot be compiled; null where it can. It is not kept: nobody may ever render it. */
   problemOf(source: string): string | null;
   /** Whether two evaluations of this run took too long, so that it may not go on. */
   isBarred(run: string): boolean;
@@ -56,10 +64,10 @@ export const ownerOf = ({ id, pipeline, namespace }: Owning): Owner => ({
 const tooHeavy = computeLimit('it takes too much work');
 
 export function createTemplates({ sandbox, compute }: TemplatesOptions): Templates {
-  const template = remembered((source) => compileTemplate(source, { sandbox }));
-  const strict = remembered((source) => compileTemplate(source, { sandbox: true }));
-  const expression = remembered(compileExpression);
-  const reads = remembered(readsOf);
+  const template = keptTemplates(sandbox);
+  const strict = sandbox ? template : keptTemplates(true);
+  const expression = remembered(compileExpression, KEPT.expressions, ({ length }) => EXPRESSION_CHAR * length);
+  const reads = remembered(readsOf, KEPT.reads, ({ length }) => READS_CHAR * length);
 
   const inPlace = (
     compile: typeof template,
@@ -68,6 +76,7 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
     maxVisits: number = INLINE.templateVisits,
   ): Rendered | ComputeLimit => {
     const compiled = compile(source);
+    if (compiled === tooHeavy) return tooHeavy;
     if (!compiled.ok) return { ok: false, reason: 'failed', msg: compiled.msg };
     const rendered = compiled.template.render(values, maxVisits);
     return !rendered.ok && rendered.reason === 'too_many_iterations' ? tooHeavy : rendered;
@@ -115,7 +124,7 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
       return compute.inThread({ kind: 'expression', source, values }, owner);
     },
     problemOf: (source) => {
-      const compiled = template(source);
+      const compiled = compileTemplate(source, { sandbox });
       return compiled.ok ? null : compiled.msg;
     },
     isBarred: compute.isBarred,
@@ -125,7 +134,20 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
 
 const tooLarge = () => computeLimit('the values of the run are too large');
 
-function remembered<T extends object>(compile: (source: string) => T): (source: string) => T {
-  const known = new LRUCache<string, T>({ max: MAX_KEPT, memoMethod: compile });
+function remembered<T extends object>(
+  compile: (source: string) => T,
+  maxSize: number,
+  sizeOf: (source: string) => number,
+): (source: string) => T {
+  const sizeCalculation = (_: T, source: string) => ENTRY + sizeOf(source);
+  const known = new LRUCache<string, T>({ maxSize, sizeCalculation, memoMethod: compile });
   return (source) => known.memo(source);
+}
+
+/** Templates that are compiled in place. */
+function keptTemplates(sandbox: boolean) {
+  const compile = (source: string): CompiledTemplate | typeof tooHeavy =>
+    isLargeTemplate(source) ? tooHeavy : compileTemplate(source, { sandbox });
+  const sizeOf = (source: string) => TEMPLATE_CHAR * source.length + TEMPLATE_TAG * (source.split('{{').length - 1);
+  return remembered(compile, KEPT.templates, sizeOf);
 }

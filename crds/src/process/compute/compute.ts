@@ -121,5 +121,5 @@ const check = (compiled: CompiledJsonSchema, value: unknown): SchemaResult =>
   compiled.ok ? compiled.validate(value) : { ok: false, errors: [{ loc: [], msg: compiled.msg }] };
 
 export type { Owner } from './fair-queue.ts';
-export { INLINE, inlineSchema, sizeOfValues } from './inline.ts';
+export { INLINE, inlineSchema, isLargeTemplate, sizeOfValues } from './inline.ts';
 export type { SchemaVerdict } from '../../language/json-schema.ts';

@@ -9,8 +9,10 @@ export const INLINE = {
   schemaBytes: 4 * 1024,
   answerBytes: 64 * 1024,
   textChars: 16 * 1024,
-  /** Of an expression or a template. */
+  /** Of an expression. */
   sourceChars: 4 * 1024,
+  /** Tags of a template and parts of its paths; dots and slashes of its text count as such. */
+  templateParts: 1000,
   values: 5000,
   expressionSteps: 5000,
   templateVisits: 20_000,
@@ -32,6 +34,12 @@ export function sizeOfValues(values: Values): 'small' | 'large' | 'huge' {
   if (chars > MAX_COPIED_CHARS || count > MAX_COPIED_VALUES) return 'huge';
   return longest <= INLINE.textChars && count <= INLINE.values ? 'small' : 'large';
 }
+
+const TEMPLATE_PART = /\{\{|[./]/g;
+
+/** Whether compiling a template takes long: its tags and paths do, not its text. */
+export const isLargeTemplate = (source: string): boolean =>
+  source.length > INLINE.templateParts && (source.match(TEMPLATE_PART)?.length ?? 0) > INLINE.templateParts;
 
 interface Weight {
   count: number;
