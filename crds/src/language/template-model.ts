@@ -6,7 +6,8 @@ export interface Template {
   render: (context: Readonly<Record<string, unknown>>, maxVisits?: number) => Rendered;
 }
 /**
- * `missing`: paths that had no value (they render empty); `spans`: `[start, end)` offsets of `text` that came from values;
+ * `missing`: paths that had no value (they render empty); `spans`: `[start, end)` offsets of `text` that came from values, one for those that
+ * follow each other;
  * `largest`: the value that contributed the most characters. All empty without the sandbox.
  */
 export type Rendered =

@@ -5,6 +5,8 @@ import type { RenderFault } from './template-model.ts';
 const MAX_ITERATIONS = 100_000;
 const MAX_VISITS = 1_000_000;
 const MAX_OUTPUT = 1024 * 1024;
+/** Places of values in the text, of which those that follow each other are one: the service reads and keeps all of them. */
+const MAX_SPANS = 10_000;
 /** Characters of a value that weigh as much as one visit. */
 const CHARS_PER_VISIT = 64;
 /** What each value in a list or map weighs beside its text, in characters. */
@@ -59,7 +61,7 @@ export class Output {
     if (text.length > (this.largest?.chars ?? 0)) this.largest = { path, chars: text.length };
     const start = this.text.length;
     this.append(text);
-    this.spans.push([start, this.text.length]);
+    this.mark(start);
   }
 
   visit(weight = 1): void {
@@ -82,6 +84,13 @@ export class Output {
 
   placed(msg: string): string {
     return this.doing === null ? msg : `${msg}, at {{${this.doing}}}`;
+  }
+
+  private mark(start: number): void {
+    const last = this.spans.at(-1);
+    if (last?.[1] === start) last[1] = this.text.length;
+    else this.spans.push([start, this.text.length]);
+    if (this.spans.length > MAX_SPANS) this.stop('too_large', `the text has values in more than ${MAX_SPANS} places`);
   }
 
   private append(text: string): void {

@@ -78,3 +78,11 @@ test('the list of a fan-out counts with what its values take, one that was store
   for (let at = 0; at < 2; at++) room.drop(run);
   expect(memory.all()).toBe(before);
 });
+
+test('a prompt counts with what the places of its values take', () => {
+  const memory = createShares(1_000_000);
+  const room = createPromptRoom(memory, () => null);
+  const promptSpans = Array.from({ length: 1_000 }, (_, at): [number, number] => [2 * at, 2 * at + 1]);
+  room.hold(runBelow(null), { raw: { prompt: 'x'.repeat(2_000), promptSpans } });
+  expect(memory.all()).toBeGreaterThan(75 * promptSpans.length);
+});

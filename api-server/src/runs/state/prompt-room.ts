@@ -49,12 +49,15 @@ const TOO_LARGE = failure(
 /** In memory: where it is asked, and in its row or its connection. */
 const COPIES = 2;
 
-/** Characters of what a row keeps, and what they take in memory: a list is held as it was read. */
+/** Characters of what a row keeps, and what they take in memory: lists are held as they were read. */
 function sizeOf(raw: RawResponse | null): { chars: number; size: number } {
   if (raw === null) return { chars: 0, size: 0 };
   const json = JSON.stringify(raw);
-  return { chars: json.length, size: json.length + (raw.items ? sizeOfValues(raw.items, json) : 0) };
+  const lists = sizeOfList(raw.items, json) + sizeOfList(raw.promptSpans);
+  return { chars: json.length, size: json.length + lists };
 }
+
+const sizeOfList = (list: unknown, json?: string): number => (list ? sizeOfValues(list, json) : 0);
 
 const listOf = ({ inFlight }: ActiveRun): RawResponse | null =>
   [...inFlight.values()].find(({ rawResponse }) => rawResponse?.items)?.rawResponse ?? null;
