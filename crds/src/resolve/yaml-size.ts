@@ -18,7 +18,16 @@ export interface SizeProblem {
 export function checkSize(text: string): SizeProblem | null {
   if (text.length > MAX_YAML_BYTES || Buffer.byteLength(text, 'utf8') > MAX_YAML_BYTES)
     return { line: 1, msg: `is larger than ${MAX_YAML_BYTES / 1024} KiB`, reason: 'too_large' };
-  const count = { nodes: 0, marks: 0, badEscapes: 0, depth: 0, line: 1, lineIndicators: 0, inScalar: false };
+  const count = {
+    nodes: 0,
+    marks: 0,
+    badEscapes: 0,
+    badIndent: false,
+    depth: 0,
+    line: 1,
+    lineIndicators: 0,
+    inScalar: false,
+  };
   for (const lexeme of new Lexer().lex(text)) {
     countLexeme(lexeme, count);
     const excess = EXCESSES.find(({ isReached }) => isReached(count));
@@ -32,6 +41,8 @@ interface Count {
   /** Everything but spaces, comments and the text of scalars; the end of a line is one too, as it costs what a mark does. */
   marks: number;
   badEscapes: number;
+  /** With it each line of the text is an error. */
+  badIndent: boolean;
   depth: number;
   line: number;
   lineIndicators: number;
@@ -66,6 +77,11 @@ const EXCESSES: readonly Excess[] = [
     reason: 'syntax',
     isReached: ({ badEscapes }) => badEscapes > MAX_BAD_ESCAPES,
   },
+  {
+    msg: 'a text after | or > has an indentation of more than one digit',
+    reason: 'syntax',
+    isReached: ({ badIndent }) => badIndent,
+  },
   { msg: 'a closing bracket has no opening one', reason: 'syntax', isReached: ({ depth }) => depth < 0 },
 ];
 
@@ -83,12 +99,15 @@ function countLexeme(lexeme: string, count: Count): void {
   count.inScalar = lexeme === SCALAR;
   if (!' \t#'.includes(first)) count.marks++;
   if (first === '"') count.badEscapes += badEscapesIn(lexeme);
+  count.badIndent ||= BAD_INDENT.test(lexeme);
   if (`${SCALAR}*"'[{-?`.includes(first)) count.nodes++;
   countLevels(lexeme, count);
   if (first !== '\n' && first !== '\r') return;
   count.line++;
   count.lineIndicators = 0;
 }
+
+const BAD_INDENT = /^[|>]\D*\d\D*\d/;
 
 const HEX = '[0-9a-fA-F]';
 const KNOWN_ESCAPE = new RegExp(

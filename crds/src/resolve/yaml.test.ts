@@ -111,6 +111,15 @@ test('escapes that YAML knows may be as many as a text has characters', () => {
   expect(parsed.ok).toBe(true);
 });
 
+test.each(['|91', '>-12 # c', '|+1-9'])(
+  'a text with the indentation %j is refused before each line is an error',
+  (header) => {
+    const problem = firstProblem(`a: 1\nb: ${header}\n${' x\n'.repeat(1000)}`);
+    expect(problem).toMatchObject({ line: 2, msg: expect.stringContaining('more than one digit') as string });
+    expect(parseYaml(`b: ${header[0]}2- # 12 lines\n  x\n`)).toMatchObject({ ok: true });
+  },
+);
+
 test('an alias of itself is refused', () => {
   expect(parseYaml('a: &a [*a]\n').ok).toBe(false);
 });
