@@ -24,3 +24,13 @@ test('address, headers and body are 1 MiB together, and what comes after is not 
   expect(request).toMatchObject({ ok: false, type: 'template_failed', message: expect.stringMatching(/^headers.a: /) });
   expect(rendered).toEqual(['url', 'header']);
 });
+
+test('half of a surrogate pair in a value of the address is encoded as the sign for what cannot be shown', async () => {
+  const text = 'https://x.test/?q=\ud83d';
+  const render = () => Promise.resolve({ ok: true, text, spans: [[18, 19]], missing: [] });
+  const env = { verbatim: true, valueOf: () => undefined, mask: (value: string) => value };
+  const rendering = { templates: { render, renderStrict: render }, env, values: {}, room: textRoom() };
+  const written = { url: 'url', method: 'GET', headers: {} };
+  const request = await renderRequest(written, rendering as unknown as Rendering);
+  expect(request).toMatchObject({ ok: true, value: { url: 'https://x.test/?q=%EF%BF%BD' } });
+});

@@ -18,7 +18,7 @@ export async function renderRequest(
   rendering: Rendering,
   ready?: unknown,
 ): Promise<RenderedRequest> {
-  const address = await renderText(url, within(rendering, 'url'), encodeURIComponent);
+  const address = await renderText(url, within(rendering, 'url'), encoded);
   if (!address.ok) return address;
   const names = await renderJson(headers, within(rendering, 'headers'));
   if (!names.ok) return names;
@@ -30,6 +30,9 @@ export async function renderRequest(
   const body = bodyOf(content.value, method);
   return { ok: true, value: { url: address.value, method, headers: requestHeaders(names.value, body), body } };
 }
+
+/** An alert may hold half of a surrogate pair, which has no UTF-8. */
+const encoded = (value: string): string => encodeURIComponent(value.toWellFormed());
 
 /** What a request holds in memory until it is answered. */
 export const charsOf = ({ url, headers, body }: Omit<HttpCall, 'signal'>): number =>
