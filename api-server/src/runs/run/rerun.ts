@@ -26,6 +26,8 @@ export interface Executed extends Pick<StepExecution, 'id' | 'stepName' | 'execu
 export interface SubRun {
   pipelineName: string;
   executed: readonly Executed[];
+  /** Whether people rejected one of its steps. */
+  isRejected?: boolean;
 }
 
 /** What is stored of the run that shall run again. */
@@ -196,6 +198,7 @@ const PASSED: ReadonlySet<string> = new Set(['completed', 'skipped', 'failed']);
 
 /** Whether the sub-run of a step that completed asked all the people whom its pipeline asks now. */
 function isApprovedBelow({ snapshot, below }: Asking, step: ItemStep | undefined, execution: Executed): boolean {
+  if (isRejectedIn(below, execution)) return false;
   if (step?.executor !== 'pipeline' || endOf(execution) !== 'completed') return true;
   const executed = executedBelow({ below }, step, execution);
   const { byName } = executedOf(executed);
@@ -209,6 +212,12 @@ function isApprovedBelow({ snapshot, below }: Asking, step: ItemStep | undefined
       executedOtherwise(snapshot, entry, executed) === null && isApproved({ snapshot, executed, below }, entry, own)
     );
   });
+}
+
+/** Also where its end does not say so. */
+function isRejectedIn(below: Asking['below'], { rawResponse }: Pick<Executed, 'rawResponse'>): boolean {
+  const subRun = below.get(rawResponse?.childRunId ?? '');
+  return subRun !== undefined && (subRun.isRejected || subRun.executed.some((step) => isRejectedIn(below, step)));
 }
 
 /** The answers of people that the entries before this one hold, and the sub-runs of these. */

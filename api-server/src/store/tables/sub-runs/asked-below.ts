@@ -62,5 +62,13 @@ async function subRunOf(db: Kysely<Tables>, id: string): Promise<SubRun | null> 
     status: row.status,
     rawResponse: row.executor === 'pipeline' ? { childRunId: childId(id, row.step_name) } : null,
   }));
-  return { pipelineName: run.pipeline_name, executed };
+  const rejected = await db
+    .selectFrom('approvals')
+    .select('id')
+    .where('run_id', '=', id)
+    .where('kind', '=', 'step')
+    .where('status', '=', 'rejected')
+    .limit(1)
+    .execute();
+  return { pipelineName: run.pipeline_name, executed, isRejected: rejected.length > 0 };
 }
