@@ -10,8 +10,8 @@ import { untilAnswered } from '../state/until-answered.ts';
 import { finish, type EndingDeps } from './ending.ts';
 import type { EventHub } from '../state/events.ts';
 import { fitFields, noteCutFields } from '../state/field-sizes.ts';
-import { enterConcurrencyGroup, concurrencyGroupOf, type ConcurrencyGroups } from './concurrency-groups.ts';
-import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
+import { concurrencyGroupOf } from './concurrency-groups.ts';
+import { inConcurrencyGroup, type InGroupDeps } from './in-concurrency-group.ts';
 import { charsOf, LEFT_OUT, roomTogether } from '../state/held.ts';
 import type { Failure } from '../state/executor.ts';
 import type { TriggerContext } from '../state/model.ts';
@@ -19,7 +19,7 @@ import { newRunRow, teamOf } from '../state/new-run.ts';
 import { dropBranches, topOf } from '../state/workers.ts';
 import { runDeadline } from './run-deadline.ts';
 import { type Interrupted, restore, withRoom } from './resume.ts';
-import { afterStop, type RunOutcome } from './sequence.ts';
+import type { RunOutcome } from './sequence.ts';
 import type { Shares } from '../state/shares.ts';
 import type { PromptRoom } from '../state/prompt-room.ts';
 import type { AnswerRoom } from '../step/answer-room.ts';
@@ -35,7 +35,7 @@ export interface ChildOutcome {
   outputs: Record<string, unknown>;
 }
 
-export interface SubRunDeps extends EndingDeps {
+export interface SubRunDeps extends EndingDeps, InGroupDeps {
   pipelineNamed(name: string): LoadedPipeline | undefined;
   /** Whether a run may start another pipeline. */
   mayCall(caller: Author, called: LoadedPipeline): boolean;
@@ -45,14 +45,9 @@ export interface SubRunDeps extends EndingDeps {
   hold(run: ActiveRun, work: (run: ActiveRun) => Promise<void>): Promise<void>;
   answers: AnswerRoom;
   prompts: PromptRoom;
-  execute(run: ActiveRun): Promise<RunOutcome>;
-  concurrencyGroups: ConcurrencyGroups;
   /** What runs that have not ended hold, in bytes. */
   memory: Shares;
-  /** One try to enter a concurrency group that several processes share; throws `Stopped` where another process has the run. */
-  enterShared?(run: ActiveRun, concurrencyGroup: ConcurrencyGroup): Promise<boolean>;
   templates: Templates;
-  cancel(runId: string, by: string): Promise<unknown>;
   traceRun?: TraceRun;
 }
 
@@ -220,50 +215,6 @@ function childContext(context: TriggerContext, over: SubContext, pipeline: strin
     fingerprint: null,
     raw: null,
   });
-}
-
-/** The limit of a pipeline holds for sub-runs too: `reject` fails them, the others wait. */
-async function inConcurrencyGroup(deps: SubRunDeps, run: ActiveRun): Promise<RunOutcome> {
-  const { concurrencyGroup } = run;
-  if (!concurrencyGroup) return deps.execute(run);
-  if (deps.enterShared) return inSharedGroup(deps, run, concurrencyGroup);
-  if (concurrencyGroup.onLimit === 'reject' && !deps.concurrencyGroups.tryTake(concurrencyGroup, run.id)) {
-    return groupFull(concurrencyGroup);
-  }
-  try {
-    await enterConcurrencyGroup(deps, concurrencyGroup, run);
-    return await deps.execute(run);
-  } catch (error) {
-    const stopped = stopReason(run.controller.signal);
-    if (!stopped || error !== stopped || stopped.why === 'shutdown') throw error;
-    return afterStop(stopped);
-  } finally {
-    deps.concurrencyGroups.leave(concurrencyGroup, run.id);
-  }
-}
-
-const groupFull = ({ limit }: ConcurrencyGroup): RunOutcome => ({
-  status: 'failed',
-  error: { step: null, message: `${limit} runs of this pipeline are running already (concurrency.limit)` },
-});
-
-const LOOK_MS = 500;
-
-/** As `inConcurrencyGroup`, by what the store says; the place ends with the run. */
-async function inSharedGroup(
-  deps: SubRunDeps,
-  run: ActiveRun,
-  concurrencyGroup: ConcurrencyGroup,
-): Promise<RunOutcome> {
-  const { signal } = run.controller;
-  for (;;) {
-    if (await untilAnswered(deps, run, async () => deps.enterShared?.(run, concurrencyGroup))) return deps.execute(run);
-    if (concurrencyGroup.onLimit === 'reject') return groupFull(concurrencyGroup);
-    await deps.delay(LOOK_MS, signal);
-    const stopped = stopReason(signal);
-    if (stopped?.why === 'shutdown') throw stopped;
-    if (stopped) return afterStop(stopped);
-  }
 }
 
 /** Runs the child; the parent's end is the child's, the child's own cancellation is not the parent's. */
