@@ -200,6 +200,7 @@ function stepDeps(
     templates,
     env,
     http,
+    unapproved: (run, row) => untilAnswered({ delay }, run, () => approvals.unapproved(run, row)),
     shell: config.security.allowShellChecks ? outward('shell', shellExecutor) : null,
     backends: new Map(backends.map((backend) => [backend.name, backend])),
     calibratedMean: calibration.meanOf,

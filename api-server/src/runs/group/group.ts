@@ -109,7 +109,8 @@ export async function runBranches(
   const workers = takeWorkers(run, Math.min(limit, waiting.length));
   const worker = async ({ slot, leave }: Part) => {
     try {
-      for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) {
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        if (signal.aborted && !mayHaveAsked(run, next, signal)) continue;
         await holdSlot(slot, signal);
         const { error } = await runStep(deps, { ...next.ctx, signal, slot });
         if (error) errors.set(next.ctx.name, error);
@@ -131,6 +132,10 @@ export async function runBranches(
   if (surprise?.status === 'rejected') throw surprise.reason;
   return errors;
 }
+
+/** In a branch that began before a restart is an answer, perhaps, that nobody has read. */
+const mayHaveAsked = (run: ActiveRun, { ctx }: Branch, signal: AbortSignal): boolean =>
+  run.inFlight.has(ctx.name) && stopReason(signal)?.why !== 'shutdown';
 
 /** Ends of a branch that end its group, the most severe first. */
 const ENDS_GROUP: readonly Exclude<StepStatus, 'running'>[] = ['cancelled', 'aborted', 'escalated', 'stopped'];
@@ -232,8 +237,9 @@ export async function failGroup(deps: StepDeps, group: Group, failure: Failure):
   const begun = noteBegin(deps, group, 0);
   await deps.flush(group.run, []);
   group.run.pending.push(deps.store.insertStep(begun.row));
+  const ends = group.run.inFlight.has(group.step.name) ? await deps.unapproved(group.run, begun.row) : null;
   return closeGroup(deps, begun, {
-    status: 'failed',
+    status: ends ?? 'failed',
     error: { type: failure.type, message: failure.message },
     trust: null,
   });

@@ -35,6 +35,7 @@ export function humanStep(deps: HumanStepDeps): StepKind {
         promptHash: null,
         raw,
         stores: (raw.prompt ?? '').length + JSON.stringify(step.fields).length,
+        asks: true,
         keepsTime: true,
         withStart: ({ id, startedAt }) => {
           const approval = questionOf(ctx, raw, { id, startedAt });
@@ -80,6 +81,8 @@ async function wait(deps: HumanStepDeps, question: Question, attempt: Attempt): 
   slot.giveBack();
   const closed = await deps.approvals.answer(questionOf(ctx, raw, attempt.step), attempt);
   const performed = toPerformed(question, closed);
+  // A question that the end of the run closed had its time taken.
+  const holds = !performed.ok && performed.ends && (closed.status === 'rejected' || !attempt.signal.aborted);
   noteEnd(ctx, closed);
   await attempt.store(deps.approvals.goesOn(run));
   if (goesOn(performed, ctx, step)) {
@@ -87,14 +90,14 @@ async function wait(deps: HumanStepDeps, question: Question, attempt: Attempt): 
     await holdSlot(slot, attempt.signal);
     attempt.waited('slot', decidedAt, deps.now());
   }
-  return attempt.signal.aborted ? failure('cancelled', `${name} was stopped`) : performed;
+  return attempt.signal.aborted && !holds ? failure('cancelled', `${name} was stopped`) : performed;
 }
 
-/** A run that ends here needs no slot for it; a sub-run's parent may go on. */
+/** A run that ends here needs no slot for it, and what people rejected goes on nowhere; of a failure, a sub-run's parent may. */
 const goesOn = (performed: Performed, { run }: StepContext, { on_failure: policy }: AnyHumanStep): boolean =>
   performed.ok ||
-  run.depth > 1 ||
-  (performed.ends === undefined && (typeof policy === 'string' ? policy : policy.policy) === 'continue');
+  (performed.ends === undefined &&
+    (run.depth > 1 || (typeof policy === 'string' ? policy : policy.policy) === 'continue'));
 
 function noteEnd({ run, name }: StepContext, { id, status, decidedBy, comment }: Approval): void {
   const fields = { step_name: name, approval_id: id };

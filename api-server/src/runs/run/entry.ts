@@ -10,6 +10,9 @@ import { holdSlot } from '../state/shared-slot.ts';
 import { noteSkip } from '../step/step-notes.ts';
 import { evaluateWhen } from '../prompt/when.ts';
 
+/** Ends that are those of the runs above too. */
+const ENDS_ALL: ReadonlySet<string> = new Set(['aborted', 'escalated']);
+
 /** Runs one entry of a pipeline, whatever its shape. */
 export async function runEntry(deps: StepDeps, run: ActiveRun, step: Step, index: number): Promise<StepOutcome> {
   if (!isParallel(step) && !isFanOut(step)) {
@@ -19,8 +22,8 @@ export async function runEntry(deps: StepDeps, run: ActiveRun, step: Step, index
   }
   const outcome = await runGroup(deps, run, step, index);
   // The last branch may have ended without a slot; a run that ends here needs none, a sub-run's parent may go on.
-  if (outcome.status === 'completed' || outcome.status === 'failed' || run.depth > 1)
-    await holdSlot(run.slot, run.controller.signal);
+  const goesOn = outcome.status === 'completed' || outcome.status === 'failed';
+  if (goesOn || (run.depth > 1 && !ENDS_ALL.has(outcome.status))) await holdSlot(run.slot, run.controller.signal);
   if (outcome.status === 'failed' && outcome.error)
     await callFailureWebhook(deps, { run, step, name: step.name, locals: {} }, outcome.error);
   return outcome;

@@ -33,6 +33,7 @@ export function pipelineStep(deps: PipelineStepDeps): StepKind {
         model: null,
         promptHash: null,
         raw: null,
+        asks: ctx.run.inFlight.has(ctx.name),
         stores: contextChars(ctx.run.context) + JSON.stringify(context).length,
         perform: async ({ signal }) => {
           const request = {

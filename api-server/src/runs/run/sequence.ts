@@ -1,6 +1,6 @@
 import type { Step } from '@signalbox/crds';
 import type { ActiveRun } from '../state/active-run.ts';
-import { stopReason } from '../state/stopped.ts';
+import { stopReason, type Stopped } from '../state/stopped.ts';
 import { runEntry } from './entry.ts';
 import type { RunError, TerminalRunStatus } from '../state/model.ts';
 import { STEP_CONSEQUENCE } from '../state/status.ts';
@@ -21,14 +21,21 @@ export async function runSequence(deps: StepDeps, run: ActiveRun): Promise<RunOu
     if (run.results.has(step.name)) continue;
     const stopped = stopReason(run.controller.signal);
     if (stopped?.why === 'shutdown') throw stopped;
-    if (stopped) return afterStop(stopped);
+    if (stopped && !mayBeAnswered(run, step, stopped)) return afterStop(stopped);
     const outcome = await runEntry(deps, run, step, index);
-    if (deps.templates.isBarred(run.id)) return barred(step);
     const next = consequence(step, outcome);
+    if (GOES_ON.has(next) && deps.templates.isBarred(run.id)) return barred(step);
     if (next !== 'next') return { status: next, error: runError(step, outcome) };
   }
   return { status: 'completed', error: null };
 }
+
+/** What began before a restart may have an answer of people that nobody has read, also where the time of the run is over. */
+const mayBeAnswered = ({ inFlight }: ActiveRun, { name }: Step, { why }: Stopped): boolean =>
+  why !== 'cancelled' && inFlight.has(name);
+
+/** Consequences that say less than `barred`; any other stays. */
+const GOES_ON: ReadonlySet<string> = new Set(['next', 'failed']);
 
 /** A run whose evaluations take too long twice has no use for its other steps, whatever `on_failure` says. */
 const barred = ({ name }: Step): RunOutcome => ({

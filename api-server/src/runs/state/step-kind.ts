@@ -95,6 +95,8 @@ export interface Prepared {
   stores?: number;
   /** Stored in the transaction of the step's start. */
   withStart?(step: StepExecution): Write[];
+  /** True where people may have been asked: what they said is read also once the time is over. */
+  asks?: boolean;
   /** True where the step handles its `timeout_seconds` itself. */
   keepsTime?: true;
   perform(attempt: Attempt): Promise<Performed | Unread>;

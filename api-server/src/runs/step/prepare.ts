@@ -1,6 +1,6 @@
 import { failure, type Failure } from '../state/executor.ts';
 import type { StepContext } from '../state/step-context.ts';
-import type { StepKind } from '../state/step-kind.ts';
+import type { Prepared, StepKind } from '../state/step-kind.ts';
 
 /** What a step sends; a resumed one what it sent before. */
 export async function prepare(
@@ -14,3 +14,9 @@ export async function prepare(
 
 const notConfigured = (executor: string): Failure =>
   failure('executor_missing', `executors.${executor} is not configured`);
+
+/** A step that ends at once asks nobody. */
+export const toBegin = (prepared: Prepared | Failure, spent: string | null): Prepared | null => {
+  if (!prepared.ok) return null;
+  return spent === null ? prepared : { ...prepared, withStart: () => [] };
+};

@@ -22,6 +22,11 @@ export const shortOf = ({ confidence, summary }: Answer) => ({
   summary: summary && cutText(summary, SHORT_BYTES),
 });
 
+export function noteIteration({ run, name, iteration }: Begun, { confidence }: Answer): void {
+  const message = `${name} answered with confidence ${confidence}; iteration ${iteration} starts`;
+  run.journal.add('info', 'step_iteration', message, { step_name: name, iteration });
+}
+
 const NO_RESULT = { summary: null, confidence: null, output: {}, nextStepContext: null };
 
 /** What a run keeps in memory of an ended step, and the line in its log. */

@@ -6,16 +6,16 @@ import { overBudget } from '../cost/budget.ts';
 import { gatherEvidence, type EvidenceDeps, type Gathered } from '../evidence/evidence.ts';
 import { callFailureWebhook } from './failure-webhook.ts';
 import { confidenceAlone, gate, type GateRule } from '../evidence/gate.ts';
-import type { EndedStep, RawResponse, StepError, StepStatus, TrustReport } from '../state/model.ts';
+import type { EndedStep, RawResponse, StepError, StepExecution, StepStatus, TrustReport } from '../state/model.ts';
 import type { Counter, RunWrites, Write } from '../state/records.ts';
 import { countUse, paidBefore } from './attempt-use.ts';
 import { notePart, noteAttempt } from './step-times.ts';
 import type { AnswerRoom } from './answer-room.ts';
-import { prepare } from './prepare.ts';
+import { prepare, toBegin } from './prepare.ts';
 import { retryDelay } from './retry.ts';
-import { endTime, noteEnd, noteSkip, shortOf } from './step-notes.ts';
+import { endTime, noteEnd, noteIteration, noteSkip, shortOf } from './step-notes.ts';
 import { endSpan, startSpan } from './step-span.ts';
-import { takeAnswer, type Taken } from './take-answer.ts';
+import { holds, takeAnswer, type Taken } from './take-answer.ts';
 import type { Answer, Performed, Prepared, StepKind } from '../state/step-kind.ts';
 import {
   endCounters,
@@ -39,6 +39,8 @@ export interface StepDeps extends EvidenceDeps, MetricLabels {
   flush(run: ActiveRun, writes: Write[]): Promise<void>;
   /** Keeps the artifacts of an ended step. */
   keepArtifacts(run: ActiveRun, stepName: string, templates: Record<string, string>): Promise<void>;
+  /** How a step ends that failed though people rejected it, or did not answer; null for any other. */
+  unapproved(run: ActiveRun, step: StepExecution): Promise<'aborted' | 'escalated' | null>;
   /** Hears of every step that ended. */
   noteUse(step: EndedStep): void;
   newId(now: number): string;
@@ -59,9 +61,9 @@ export async function runStep(deps: StepDeps, ctx: StepContext): Promise<StepOut
   using held = deps.prompts.hold(ctx.run, known.ok ? known : { raw: null });
   // A resumed one may have asked people already.
   const prepared = (!ctx.run.inFlight.has(ctx.name) && held.refused) || known;
-  const begun = await begin(deps, ctx, prepared.ok ? prepared : null);
-  if (!prepared.ok) return failed(deps, begun, prepared);
   const spent = overBudget(ctx.run);
+  const begun = await begin(deps, ctx, toBegin(prepared, spent));
+  if (!prepared.ok) return failed(deps, begun, prepared);
   if (spent !== null) return ended(deps, begun, { status: 'escalated', error: { type: 'budget', message: spent } });
   return await iterate(deps, begun, prepared);
 }
@@ -110,7 +112,7 @@ async function iterate(deps: StepDeps, begun: Begun, prepared: Prepared): Promis
   for (;;) {
     const performed = await attempts(deps, begun, { prepared, signal, ends, previous });
     const stopped = stopReason(performed.inTime ? begun.signal : signal);
-    if (stopped) return await interrupted(deps, begun, stopped, performed);
+    if (stopped && !holds(performed, stopped)) return await interrupted(deps, begun, stopped, performed);
     if (!performed.ok) return await failed(deps, begun, performed);
     if (!asksAgain(begun, performed.answer)) return await answered(deps, begun, { performed, before });
     before.push(shortOf(performed.answer));
@@ -118,11 +120,6 @@ async function iterate(deps: StepDeps, begun: Begun, prepared: Prepared): Promis
     begun.iteration += 1;
     noteIteration(begun, performed.answer);
   }
-}
-
-function noteIteration({ run, name, iteration }: Begun, { confidence }: Answer): void {
-  const message = `${name} answered with confidence ${confidence}; iteration ${iteration} starts`;
-  run.journal.add('info', 'step_iteration', message, { step_name: name, iteration });
 }
 
 function asksAgain({ step, iteration, run }: Begun, { confidence, proceed }: Answer): boolean {
@@ -143,7 +140,8 @@ interface Asking {
 async function attempts(deps: StepDeps, begun: Begun, { prepared, signal, ends, previous }: Asking): Promise<Taken> {
   for (;;) {
     const { run, name, iteration } = begun;
-    if (signal.aborted) return failure('cancelled', 'stopped');
+    if (signal.aborted && (!prepared.asks || stopReason(signal)?.why === 'shutdown'))
+      return failure('cancelled', 'stopped');
     const startedAt = deps.now();
     const said = await prepared.perform({
       idempotencyKey: `${run.id}/${name}/${iteration}/${begun.attempt}`,
@@ -216,7 +214,8 @@ const unreached = (performed: Performed | undefined): string =>
 
 async function failed(deps: StepDeps, begun: Begun, failure: Extract<Performed, { ok: false }>): Promise<StepOutcome> {
   const error = { type: failure.type, message: failure.message };
-  if (failure.ends) return ended(deps, begun, { status: failure.ends, error, ...weigh(failure.answer) });
+  const ends = failure.ends ?? (await deps.unapproved(begun.run, begun.row));
+  if (ends) return ended(deps, begun, { status: ends, error, ...weigh(failure.answer) });
   const called = await callFailureWebhook(deps, begun, error);
   if (called) notePart(begun, 'failure_webhook', called.times, called);
   return ended(deps, begun, { status: 'failed', error });

@@ -1,5 +1,6 @@
 import type { PromptRoom } from '../state/prompt-room.ts';
 import type { Performed, Unread } from '../state/step-kind.ts';
+import type { Stopped } from '../state/stopped.ts';
 import { goesOnAlone } from '../state/workers.ts';
 import type { Templates } from '../prompt/templates.ts';
 import { type Answering, type AnswerRoom, withinRoom } from './answer-room.ts';
@@ -41,3 +42,7 @@ async function weigh(
   await templates.turn(run);
   return withinRoom(answers, ctx, said.read());
 }
+
+/** What people decided, or a sub-run came to, is no matter of time. */
+export const holds = (performed: Performed, { why }: Stopped): boolean =>
+  !performed.ok && performed.ends !== undefined && why !== 'cancelled' && why !== 'shutdown';

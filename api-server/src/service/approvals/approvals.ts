@@ -26,6 +26,9 @@ import { appendEvents } from '../../store/tables/event-writes.ts';
 import { type ApproverRules, tightened, underRules } from './approvers.ts';
 import { decide, type DecideDeps } from './decide.ts';
 import { createWaiters, type Waiter } from './waiters.ts';
+import { unapproved } from '../../store/tables/sub-runs/unapproved.ts';
+import { childId } from '../../runs/state/ids.ts';
+import type { StepExecution } from '../../runs/state/model.ts';
 import { callText } from '../../runs/human/call-text.ts';
 import { needsNoInput } from '../../runs/human/fields.ts';
 import type { Approval, Decided, Decider, Verdict } from '../../runs/human/approval.ts';
@@ -58,6 +61,8 @@ export interface Waiting {
   store(writes: Write[]): Promise<void>;
 }
 
+export type Unapproved = 'aborted' | 'escalated';
+
 /** Approvals: runs ask for them; routes, pages and chats decide them (Orchestration 3). */
 export interface Approvals {
   /** Writes for the transaction that stores the step, so that no approval exists without its step. */
@@ -68,6 +73,8 @@ export interface Approvals {
   closeAll(run: ActiveRun): Write[];
   /** Writes for the transaction with which a run continues. */
   goesOn(run: ActiveRun): Write[];
+  /** How a step ends that failed though a question of it, or below it, was rejected or has no answer; null where there is none. */
+  unapproved(run: ActiveRun, step: Pick<StepExecution, 'id' | 'stepName' | 'executor'>): Promise<Unapproved | null>;
   decide(id: string, decision: { verdict: Verdict; by: Decider }): Promise<Decided>;
   find(id: string): Promise<Approval | null>;
   rules: ApproverRules;
@@ -154,13 +161,16 @@ export function createApprovals({ database, rules, announce, now, elapsed = sinc
       if (word.startsWith(WORD)) waiters.wake(word.slice(WORD.length));
     },
     onClosed: (listener) => void listeners.push(listener),
-    ask: (run, approval) => [
-      ...closingEarlier(run, approval),
-      toWrite((tx) => insertApproval(tx, tightened(approval, rules))),
-      logOf(run),
-      toWrite((tx) => setWaitingOn(tx, run.id, 'human')),
-      ...announce(run, askingOf(approval)),
-    ],
+    ask: (run, approval) => {
+      noteAsked(run);
+      return [
+        ...closingEarlier(run, approval),
+        toWrite((tx) => insertApproval(tx, tightened(approval, rules))),
+        logOf(run),
+        toWrite((tx) => setWaitingOn(tx, run.id, 'human')),
+        ...announce(run, askingOf(approval)),
+      ];
+    },
     answer: async (approval, waiting) => {
       const { id, runId, team, stage } = approval;
       const waiter = waiters.enter({ id, runId, team, stage });
@@ -171,7 +181,15 @@ export function createApprovals({ database, rules, announce, now, elapsed = sinc
         waiter.leave();
       }
     },
-    closeAll: (run) => (run.inFlight.size > 0 ? [toWrite((tx) => closeApprovalsOf(tx, run.id, now()))] : []),
+    closeAll: (run) => (mayHaveAsked(run) ? [toWrite((tx) => closeApprovalsOf(tx, run.id, now()))] : []),
+    unapproved: async (run, { id, stepName, executor }) => {
+      if (!mayHaveAsked(run)) return null;
+      if (executor !== 'human' && executor !== 'pipeline' && executor !== 'parallel' && executor !== 'fan_out')
+        return null;
+      const runId = executor === 'pipeline' ? childId(run.id, stepName) : executor === 'human' ? '' : run.id;
+      const found = await unapproved(db, { approvalId: id, runId });
+      return found && ENDS[found];
+    },
     goesOn: (run) =>
       waiters.asks(run.id) ? [logOf(run)] : [logOf(run), toWrite((tx) => setWaitingOn(tx, run.id, null))],
     decide: async (id, decision) => {
@@ -199,6 +217,18 @@ export function createApprovals({ database, rules, announce, now, elapsed = sinc
     },
   };
 }
+
+const ENDS = { rejected: 'aborted', unanswered: 'escalated' } as const;
+
+/** Runs that asked people in this process, or a run below them did. */
+const asking = new WeakSet<ActiveRun>();
+
+function noteAsked(run: ActiveRun): void {
+  for (let at: ActiveRun | null = run; at; at = at.parent) asking.add(at);
+}
+
+/** Before a restart, what it had begun may have asked. */
+const mayHaveAsked = (run: ActiveRun): boolean => run.inFlight.size > 0 || asking.has(run);
 
 /** By step, the backend's run that asked last: what others asked before is closed. */
 const askers = new WeakMap<ActiveRun, Map<string, string>>();
