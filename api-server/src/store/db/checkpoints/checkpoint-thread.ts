@@ -4,11 +4,11 @@ import type { CheckpointedFile, Log } from './checkpoint-worker.ts';
 /** Commits between two checkpoints: under load about 1,000 pages, which the writing connection would move by itself. */
 export const COMMITS = 32;
 
-/** Pages from which on a log is to begin anew, 32 MB, and those that the writing connection moves for it. */
-const OLD_LOG = 8_000;
-const FEW = 1_000;
-/** Pages of a log that does not, because somebody always reads in it, 64 MB. */
-export const LONG_LOG = 16_000;
+/** Pages from which on a log is to begin anew, 64 MB, and those that the writing connection moves for it. */
+const OLD_LOG = 16_000;
+const FEW = 300;
+/** Pages of a log that does not, because somebody always reads in it, 128 MB. */
+export const LONG_LOG = 32_000;
 
 export interface Around {
   /** Moves the last pages on the writing connection, so that none comes meanwhile: the next commit begins the log anew. */
