@@ -35,7 +35,7 @@ test('who stops waiting leaves no hole', async () => {
   expect(await behind).toBe(true);
 });
 
-test('sub-runs, which wait in the slots of their parents, take no place of the queue', async () => {
+test('sub-runs, whose runs have begun, take no place of the queue', async () => {
   const concurrencyGroups = createConcurrencyGroups();
   const enter = (id: string, parent: ActiveRun | null) => {
     const run = { id, parent, controller: new AbortController() } as ActiveRun;

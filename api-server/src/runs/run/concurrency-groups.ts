@@ -9,7 +9,7 @@ import type { Templates } from '../prompt/templates.ts';
 
 export interface ConcurrencyGroups {
   tryTake(concurrencyGroup: ConcurrencyGroup, runId: string): boolean;
-  /** Takes a place in the order of the calls; false when the signal aborts first. A sub-run waits in its parent's slot. */
+  /** Takes a place in the order of the calls; false when the signal aborts first. A sub-run is no run that waits to begin. */
   take(concurrencyGroup: ConcurrencyGroup, runId: string, signal: AbortSignal, isSubRun?: boolean): Promise<boolean>;
   /** Gives the place back, if the run has one. */
   leave(concurrencyGroup: ConcurrencyGroup, runId: string): void;

@@ -20,12 +20,11 @@ const hasBegun = ({ inFlight, results }: ActiveRun): boolean => inFlight.size + 
 const isRefused = ({ concurrencyGroups }: InGroupDeps, concurrencyGroup: ConcurrencyGroup, run: ActiveRun): boolean =>
   concurrencyGroup.onLimit === 'reject' && !hasBegun(run) && !concurrencyGroups.tryTake(concurrencyGroup, run.id);
 
-/** One whose place another run took after a restart cancels nobody, and waits without a slot, which that one may need. */
+/** Waits without a slot, which the run that has the place may need. One whose place that run took after a restart cancels nobody. */
 async function waitForPlace(deps: InGroupDeps, concurrencyGroup: ConcurrencyGroup, run: ActiveRun): Promise<void> {
-  if (!hasBegun(run)) return enterConcurrencyGroup(deps, concurrencyGroup, run);
   if (deps.concurrencyGroups.tryTake(concurrencyGroup, run.id)) return;
   run.slot.giveBack();
-  await enterConcurrencyGroup(deps, { ...concurrencyGroup, onLimit: 'queue' }, run);
+  await enterConcurrencyGroup(deps, hasBegun(run) ? { ...concurrencyGroup, onLimit: 'queue' } : concurrencyGroup, run);
   await holdSlot(run.slot, run.controller.signal);
 }
 
@@ -52,7 +51,9 @@ const groupFull = ({ limit }: ConcurrencyGroup): RunOutcome => ({
   error: { step: null, message: `${limit} runs of this pipeline are running already (concurrency.limit)` },
 });
 
+/** Between two looks for a place, the longer the longer it waits: each takes a lock. */
 const LOOK_MS = 500;
+const LONGEST_LOOK_MS = 5_000;
 
 /** As `inConcurrencyGroup`, by what the store says; the place ends with the run. */
 async function inSharedGroup(
@@ -61,10 +62,14 @@ async function inSharedGroup(
   concurrencyGroup: ConcurrencyGroup,
 ): Promise<RunOutcome> {
   const { signal } = run.controller;
-  for (;;) {
-    if (await untilAnswered(deps, run, async () => deps.enterShared?.(run, concurrencyGroup))) return deps.execute(run);
+  for (let looks = 1; ; looks++) {
+    if (await untilAnswered(deps, run, async () => deps.enterShared?.(run, concurrencyGroup))) {
+      await holdSlot(run.slot, signal);
+      return deps.execute(run);
+    }
     if (concurrencyGroup.onLimit === 'reject') return groupFull(concurrencyGroup);
-    await deps.delay(LOOK_MS, signal);
+    run.slot.giveBack();
+    await deps.delay(Math.min(LOOK_MS * looks, LONGEST_LOOK_MS), signal);
     const stopped = stopReason(signal);
     if (stopped?.why === 'shutdown') throw stopped;
     if (stopped) return afterStop(stopped);

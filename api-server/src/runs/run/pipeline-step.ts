@@ -5,6 +5,7 @@ import { oneAtATime } from '../prompt/one-at-a-time.ts';
 import { renderJson, templateFailure, textRoom } from '../prompt/rendering.ts';
 import { runValues } from '../prompt/run-values.ts';
 import { contextChars } from '../state/held.ts';
+import { holdSlot } from '../state/shared-slot.ts';
 import { noFacts, type Performed, plainAnswer, type StepKind } from '../state/step-kind.ts';
 import type { AnyStep, StepContext } from '../state/step-context.ts';
 import type { ChildOutcome, RenderedContext, SubRuns } from './sub-run.ts';
@@ -46,7 +47,10 @@ export function pipelineStep(deps: PipelineStepDeps): StepKind {
           };
           const child = await deps.runChild(request);
           if ('refused' in child) return failure(child.refused.type, child.refused.message);
-          return toPerformed(child);
+          const performed = toPerformed(child);
+          // It may have been stopped while it waited without the slot.
+          if (performed.ok || !performed.ends) await holdSlot(ctx.slot, signal);
+          return performed;
         },
       };
     },
