@@ -43,7 +43,7 @@ export async function openSqlite(options: DatabaseOptions & { file: string }): P
   const checkpoints = createCheckpointThread(
     { file: options.file, identity: identityOf(options.file) },
     {
-      finish: () => finishCheckpoint(writer),
+      finish: (most) => finishCheckpoint(writer, most),
       quietly: threads.quietly,
       gone: () => checkpointAfter(writer, OWN_CHECKPOINT),
     },
@@ -78,9 +78,18 @@ const OWN_CHECKPOINT = 8000;
 const checkpointAfter = ({ raw }: SqliteConnection, pages: number): void =>
   raw.exec(`PRAGMA wal_autocheckpoint = ${pages}`);
 
-/** Not while a transaction is open: then it is tried again after the next checkpoint of the thread. */
-function finishCheckpoint({ raw }: SqliteConnection): void {
-  if (!raw.isTransaction) raw.exec('PRAGMA wal_checkpoint(PASSIVE)');
+/** What cannot be done now, with a transaction open or the disk full, is tried again after the next checkpoint of the thread. */
+function finishCheckpoint({ raw }: SqliteConnection, most: number): boolean {
+  if (raw.isTransaction) return false;
+  try {
+    const log = raw.prepare('PRAGMA wal_checkpoint(NOOP)').get();
+    if (Number(log?.['log']) - Number(log?.['checkpointed']) > most) return false;
+    raw.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    return true;
+  } catch (error) {
+    if (!(error instanceof Error && 'errcode' in error)) throw error;
+    return false;
+  }
 }
 
 /** For a new file alone: before its first table. */

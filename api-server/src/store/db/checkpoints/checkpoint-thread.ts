@@ -4,15 +4,18 @@ import type { CheckpointedFile, Log } from './checkpoint-worker.ts';
 /** Commits between two checkpoints: under load about 1,000 pages, which the writing connection would move by itself. */
 export const COMMITS = 32;
 
-/** Pages from which on a log is to begin anew, 64 MB, and those that the writing connection moves for it. */
+/** Pages from which on a log is to begin anew, 64 MB, and those that the writing connection moves for it; more after each try without success. */
 const OLD_LOG = 16_000;
 const FEW = 300;
 /** Pages of a log that does not, because somebody always reads in it, 128 MB. */
 export const LONG_LOG = 32_000;
 
 export interface Around {
-  /** Moves the last pages on the writing connection, so that none comes meanwhile: the next commit begins the log anew. */
-  finish(): void;
+  /**
+   * Moves the last pages on the writing connection, so that none comes meanwhile: the next commit begins the log anew. False where there
+   * are more than `most` of them.
+   */
+  finish(most: number): boolean;
   /** Performs a checkpoint when nobody reads, and lets nobody read until it is done. */
   quietly(checkpoint: () => Promise<void>): void;
   /** The thread ended by itself. */
@@ -36,6 +39,7 @@ export function createCheckpointThread(of: CheckpointedFile, around: Around): Ch
   let asked = 0;
   let isClosed = false;
   let most = LONG_LOG;
+  let misses = 0;
   let done: (() => void) | null = null;
 
   const answered = (left: number) => {
@@ -50,7 +54,7 @@ export function createCheckpointThread(of: CheckpointedFile, around: Around): Ch
     around.gone();
   };
   const look = ({ pages, left }: Log) => {
-    if (pages >= OLD_LOG && left <= FEW && !isClosed) around.finish();
+    if (pages >= OLD_LOG && left <= FEW && !isClosed) misses = around.finish(FEW * (misses + 1)) ? 0 : misses + 1;
     answered(asked - 1);
     if (pages < LONG_LOG) most = LONG_LOG;
     if (pages < most) return;
@@ -67,8 +71,11 @@ export function createCheckpointThread(of: CheckpointedFile, around: Around): Ch
     started.unref();
     started.on('message', look);
     // The writing connection makes a checkpoint of its own where the log grows long, and the next commits start a thread again.
-    started.on('error', gone);
-    started.on('exit', gone);
+    started.once('error', () => {
+      started.off('exit', gone);
+      gone();
+    });
+    started.once('exit', gone);
     return started;
   };
   const ask = () => {
