@@ -20,15 +20,18 @@ function session(type: string) {
   };
   const onFlood = (reason: string) => floods.push(reason);
   const fetch = boundedFetch(inner, 10 * MIB, onFlood, () => 0);
-  const begin = async (...chunks: string[]) => {
+  const ask = async (...chunks: string[]) => {
     body = chunks;
-    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
     const { body: read } = await fetch('http://remote/mcp', ASK);
-    const reader = (read as ReadableStream<Uint8Array>).getReader();
+    return (read as ReadableStream<Uint8Array>).getReader();
+  };
+  const begin = async (...chunks: string[]) => {
+    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+    const reader = await ask(...chunks);
     for (let seen = 0; seen < length; seen += (await reader.read()).value?.length ?? 0);
     return reader;
   };
-  return { floods, begin };
+  return { floods, begin, ask };
 }
 
 test.each(['text/event-stream', 'application/json'])(
@@ -101,4 +104,15 @@ test('of answers that are complete at once each is read in a turn of its own', a
   const turns = await Promise.all(Array.from({ length: 20 }, read));
   isOver = true;
   expect(new Set(turns).size).toBe(20);
+});
+
+test('answers that are given up while they wait for their turns take no room from others', async () => {
+  const { begin, ask } = session('application/json');
+  const text = 'x'.repeat(9 * MIB);
+  const readers = await Promise.all(Array.from({ length: 6 }, () => ask(text)));
+  const reading = readers.map((reader) => reader.read());
+  await setImmediate();
+  await Promise.all(readers.map((reader) => reader.cancel()));
+  await Promise.all(reading);
+  await expect(begin(text)).resolves.toBeDefined();
 });

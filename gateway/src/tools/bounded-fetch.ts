@@ -139,7 +139,9 @@ export function transformUntil(
 /** How much of the session's unfinished bytes one answer has. */
 function createUnfinished(session: Session) {
   let own = 0;
+  let isOver = false;
   const set = (bytes: number) => {
+    if (isOver) return;
     session.unfinished += bytes - own;
     own = bytes;
   };
@@ -148,7 +150,10 @@ function createUnfinished(session: Session) {
       set(bytes);
       return session.unfinished > MAX_UNFINISHED_BYTES ? `${MAX_UNFINISHED_BYTES} bytes that are not complete` : null;
     },
-    over: () => set(0),
+    over: () => {
+      set(0);
+      isOver = true;
+    },
   };
 }
 
