@@ -11,6 +11,8 @@ export const LIMITS = {
   /** Below one run, at all levels together. */
   subRuns: 2_000,
   templateChars: 64 * 1024,
+  /** Of a `concurrency.key`: those of many pipelines are compiled when one delivery comes. */
+  keyChars: 1024,
   expressionChars: 4096,
   matchRules: 64,
   stepSeconds: 86_400,

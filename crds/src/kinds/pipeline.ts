@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Labels, LIMITS, OnMissingValue, RunSeconds, Severity, Tags, TemplateText, Text } from './fields.ts';
+import { Labels, LIMITS, OnMissingValue, RunSeconds, Severity, Tags, Text } from './fields.ts';
 import { DefinitionName, templateName } from '../names.ts';
 import { Notifications } from './notification.ts';
 import { Readiness } from './readiness.ts';
@@ -22,7 +22,11 @@ export type Schedule = z.infer<typeof Schedule>;
 
 export const Concurrency = z.strictObject({
   limit: z.number().int().min(1).max(1000).describe('runs of this pipeline, or of one key, at the same time'),
-  key: TemplateText.optional().describe('Handlebars template; runs with the same result share the limit'),
+  key: z
+    .string()
+    .max(LIMITS.keyChars)
+    .optional()
+    .describe('Handlebars template of up to 1,024 characters; runs with the same result share the limit'),
   on_limit: z
     .enum(['queue', 'reject', 'cancel_running'])
     .default('queue')

@@ -84,6 +84,8 @@ function mustache(node: hbs.AST.MustacheStatement): Piece {
   };
 }
 
+/** Block parameters: an item and its key. */
+const MOST_NAMES = 2;
 /** Of a path that is looked at again where it has no value. */
 const MOST_PARTS = 8;
 
@@ -114,11 +116,13 @@ function block(node: hbs.AST.BlockStatement): Piece {
   if (!make) throw new Refused(`unknown block helper "${name}"; there are if, unless, each and with`, node);
   if (!argument || node.params.length > 1 || (node.hash?.pairs.length ?? 0) > 0)
     throw new Refused(`{{#${name}}} takes one value`, node);
+  const names = node.program.blockParams ?? [];
+  if (names.length > MOST_NAMES) throw new Refused(`{{#${name}}} names at most two values with as |…|`, node);
   return make({
     read: expression(argument),
     path: nameOf(argument),
     absent: absence(argument),
-    names: node.program.blockParams ?? [],
+    names,
     inside: body(node.program),
     otherwise: node.inverse ? body(node.inverse) : null,
   });

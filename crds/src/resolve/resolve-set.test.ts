@@ -79,6 +79,16 @@ test.each<[string, string, RegExp]>([
   ['a key like no other', 'weather: sunny', /weather: unknown key "weather"$/],
   ['a wrong stage', 'stage: prod', /stage: expected/],
   ['too many runs at once', 'concurrency: {limit: 0}', /concurrency.limit/],
+  [
+    'a long key',
+    `concurrency: {limit: 1, key: ${'k'.repeat(1025)}}`,
+    /concurrency.key: may have at most 1024 characters$/m,
+  ],
+  [
+    'a key that names many values',
+    'concurrency: {limit: 1, key: "{{#each labels as |a b c|}}x{{/each}}"}',
+    /concurrency.key: {{#each}} names at most two values with as \|…\|$/m,
+  ],
   ['an empty budget', 'budget: {}', /max_tokens or max_cost/],
   ['a bad cron', 'schedule: {cron: "* * *"}', /schedule.cron: invalid cron/],
   ['a cron with seconds', 'schedule: {cron: "* * * * * *"}', /schedule.cron/],
