@@ -1,6 +1,6 @@
 import type { Engine } from '../runs/run/engine.ts';
 import { newId } from '../runs/state/ids.ts';
-import { concurrencyGroupOf } from '../runs/run/concurrency-groups.ts';
+import { compileKeyOf, concurrencyGroupOf } from '../runs/run/concurrency-groups.ts';
 import type { Tx } from '../store/db/database.ts';
 import { keptDefinitions } from '../store/tables/interrupted.ts';
 import { insertPrior } from '../store/tables/step-writes.ts';
@@ -66,6 +66,7 @@ export async function takeIn(
     tenantLoad: TENANT_LOAD,
     capacity,
     concurrencyGroups,
+    compileKey: (pipeline) => compileKeyOf(templates, pipeline),
     concurrencyGroupOf: ({ pipeline, context, team }) =>
       concurrencyGroupOf(templates, { pipeline: pipeline.config, context, team }),
     maxQueued: concurrency.onFull === 'queue' ? concurrency.maxQueued : 0,

@@ -39,6 +39,8 @@ export interface IntakeDeps<Tx> {
   tenantLoad?: TenantLoad<Tx>;
   capacity: Capacity;
   concurrencyGroups: ConcurrencyGroups;
+  /** So that it takes no time in the transaction. */
+  compileKey(pipeline: RunRequest['pipeline']): Promise<void>;
   /** The concurrency group of the pipeline's `concurrency`, or null. */
   concurrencyGroupOf(request: IntakeRequest): ConcurrencyGroup | null;
   /** Runs that may wait for a slot; zero where `concurrency.on_full` is `reject`. */

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LoadedPipeline } from '../definitions/snapshot.ts';
 import { createCapacity } from '../runs/run/capacity.ts';
 import { newId } from '../runs/state/ids.ts';
-import { createConcurrencyGroups, concurrencyGroupOf } from '../runs/run/concurrency-groups.ts';
+import { compileKeyOf, createConcurrencyGroups, concurrencyGroupOf } from '../runs/run/concurrency-groups.ts';
 import type { TriggerContext } from '../runs/state/model.ts';
 import type { NewRun } from '../runs/state/new-run.ts';
 import { createTemplates } from '../runs/prompt/templates.ts';
@@ -48,6 +48,7 @@ function deps(
     definitionKept: () => undefined,
     capacity: createCapacity(over.maxRuns ?? 1000),
     concurrencyGroups: createConcurrencyGroups(),
+    compileKey: (of) => compileKeyOf(templates, of),
     concurrencyGroupOf: ({ pipeline, context, team }) =>
       concurrencyGroupOf(templates, { pipeline: pipeline.config, context, team }),
     maxQueued: over.maxQueued ?? 0,
@@ -332,4 +333,19 @@ test('the runs that one delivery starts count for the memory that is left', asyn
   const asked = ['a', 'b', 'c', 'd', 'e', 'f'].map(large);
   const verdicts = await intake({ ...deps(), isFull }, asked);
   expect(verdicts.map(({ status }) => status)).toEqual([...Array(4).fill('accepted'), 'at_capacity', 'at_capacity']);
+});
+
+test('others have their turns while the keys of the many pipelines of a delivery are compiled', async () => {
+  const requests = Array.from({ length: 200 }, (_, at) =>
+    one(`k${at}`, pipeline(`concurrency: {limit: 1, key: "${'{{a}}'.repeat(200)}${at}"}`)),
+  );
+  let turns = 0;
+  const tick = () => {
+    turns += 1;
+    timer = setImmediate(tick);
+  };
+  let timer = setImmediate(tick);
+  await intake(deps(), requests.flat());
+  clearImmediate(timer);
+  expect(turns).toBeGreaterThan(20);
 });

@@ -39,6 +39,7 @@ export async function intake<Tx>(
   const now = deps.now();
   const slots = reservation(deps);
   const rawOf = rawOnce();
+  for (const { pipeline } of requests) await deps.compileKey(pipeline);
   let admission: Admission;
   try {
     admission = await deps.write(async (tx) => {

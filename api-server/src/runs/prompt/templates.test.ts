@@ -18,6 +18,15 @@ const inThreads = createTemplates({
 test.each([
   ['templates', () => templates.render('{{#each labels}}{{#each ../labels}}{{/each}}{{/each}}', { labels }, owner)],
   ['expressions', () => templates.evaluate('labels.all(k, labels.map(j, j).size() > 1)', { labels }, owner)],
+  [
+    'templates that are compiled',
+    (at: number) => templates.render(`{{#if no}}${'{{a}}'.repeat(190)}{{/if}}${at}`, {}, owner),
+  ],
+  [
+    'expressions that are compiled',
+    (at: number) => templates.evaluate(`true || ${'1+'.repeat(900)}${at} > 1`, {}, owner),
+  ],
+  ['keys', (at: number) => templates.compileKey({ key: `${'{{a}}'.repeat(200)}${at}` }, owner)],
 ])('between many %s that are computed in place others have their turn', async (_what, compute) => {
   let turns = 0;
   const tick = () => {
@@ -25,7 +34,7 @@ test.each([
     timer = setImmediate(tick);
   };
   let timer = setImmediate(tick);
-  for (let at = 0; at < 200; at++) expect(await compute()).toMatchObject({ ok: true });
+  for (let at = 0; at < 200; at++) expect((await compute(at))?.ok).not.toBe(false);
   clearImmediate(timer);
   expect(turns).toBeGreaterThan(5);
 });
@@ -79,7 +88,7 @@ test('the turn of a run comes after one of a namespace whose branches wait by th
 
 const MIB = 1024 * 1024;
 test.each([
-  ['templates', 80, 24, (at: number) => templates.renderNow(`${'{{a}}'.repeat(990)}${at}`, {})],
+  ['templates', 400, 24, (at: number) => templates.renderNow(`${'{{a}}'.repeat(190)}${at}`, {})],
   ['expressions', 120, 12, (at: number) => templates.evaluate(`${'a+'.repeat(900)}${at} == 1`, {}, owner)],
   ['templates of estimates', 5, 1, (at: number) => templates.problemOf(`${'{{a.b}}'.repeat(9000)}${at}`)],
 ])('so many compiled %s are kept as have room', async (_what, count, mostMib, compile) => {
@@ -90,10 +99,27 @@ test.each([
 });
 
 test('a template with many tags is compiled in a thread, or not at all, and a long text with few is not', async () => {
-  const tags = '{{a}}'.repeat(1001);
-  expect(await inThreads.render(tags, {}, owner)).toBe(inThread);
-  expect(templates.renderNow(tags, {})).toMatchObject({ reason: 'compute_limit' });
-  expect(await templates.render(`${'text '.repeat(12_000)}{{a}}`, {}, owner)).toMatchObject({ ok: true });
+  for (const tags of ['{{a}}'.repeat(210), `{{a}}{{#each a as |${' a'.repeat(600)}|}}{{/each}}`]) {
+    expect(await inThreads.render(tags, {}, owner)).toBe(inThread);
+    expect(templates.renderNow(tags, {})).toMatchObject({ reason: 'compute_limit' });
+  }
+  expect(await templates.render(`${'text. And/or '.repeat(5000)}{{a}}`, {}, owner)).toMatchObject({ ok: true });
+});
+
+test('the key of a definition is compiled once, however many others there are, and rendered whatever is in its tags', async () => {
+  let looks = 0;
+  const keyed = {
+    get key() {
+      looks += 1;
+      return `{{b}}{{#if no}}{{a${'.a'.repeat(490)}}}{{/if}}`;
+    },
+  };
+  await templates.compileKey(keyed, owner);
+  for (let at = 0; at < 200; at++) {
+    templates.renderKey({ key: `${'{{a}}'.repeat(200)}${at}` }, {}, 500);
+    expect(templates.renderKey(keyed, { b: 'x' }, 500)).toMatchObject({ ok: true, text: 'x' });
+  }
+  expect(looks).toBe(1);
 });
 
 function heapUsed(): number {

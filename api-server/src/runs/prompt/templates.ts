@@ -2,6 +2,7 @@ import {
   type CompiledTemplate,
   compileExpression,
   compileTemplate,
+  type Concurrency,
   type ComputeLimit,
   computeLimit,
   type Evaluated,
@@ -36,8 +37,12 @@ export interface Templates {
   render(source: string, values: Values, owner: Owner): Promise<Rendered | ComputeLimit>;
   /** Limited to the allow-list, whatever the service allows: where values must be distinguished from the author's text. */
   renderStrict(source: string, values: Values, owner: Owner): Promise<Rendered | ComputeLimit>;
-  /** In place or not at all, for what is decided within a transaction; without the sandbox nothing counts the work. */
-  renderNow(source: string, values: Values, maxVisits?: number): Rendered | ComputeLimit;
+  /** In place or not at all; without the sandbox nothing counts the work. */
+  renderNow(source: string, values: Values): Rendered | ComputeLimit;
+  /** The same for what is decided within a transaction: the key is compiled once as long as its definition is loaded. */
+  renderKey(keyed: Keyed, values: Values, maxVisits: number): Rendered | ComputeLimit;
+  /** Before the transaction, where it may render the keys of many pipelines. */
+  compileKey(keyed: Keyed, owner: Owner): Promise<void>;
   evaluate(source: string, values: Values, owner: Owner): Promise<Evaluated | ComputeLimit>;
   /** Why a template cannot be compiled; null where it can. It is not kept: nobody may ever render it. */
   problemOf(source: string): string | null;
@@ -46,6 +51,9 @@ export interface Templates {
   /** For what reads the values of a run: of many that go on in one turn of the event loop a few do so in it. */
   turn(run: Owning): Promise<void>;
 }
+
+/** The `concurrency` of a pipeline. */
+type Keyed = Pick<Concurrency, 'key'>;
 
 interface TemplatesOptions {
   sandbox: boolean;
@@ -67,15 +75,19 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
   const template = keptTemplates(sandbox);
   const strict = sandbox ? template : keptTemplates(true);
   const expression = remembered(compileExpression, KEPT.expressions, ({ length }) => EXPRESSION_CHAR * length);
+  const keys = new WeakMap<Keyed, InPlace>();
+  const key = (keyed: Keyed): InPlace => {
+    const compiled = keys.get(keyed) ?? compileInPlace(keyed.key ?? '', sandbox);
+    keys.set(keyed, compiled);
+    return compiled;
+  };
   const reads = remembered(readsOf, KEPT.reads, ({ length }) => READS_CHAR * length);
 
   const inPlace = (
-    compile: typeof template,
-    source: string,
+    compiled: InPlace,
     values: Values,
     maxVisits: number = INLINE.templateVisits,
   ): Rendered | ComputeLimit => {
-    const compiled = compile(source);
     if (compiled === tooHeavy) return tooHeavy;
     if (!compiled.ok) return { ok: false, reason: 'failed', msg: compiled.msg };
     const rendered = compiled.template.render(values, maxVisits);
@@ -94,31 +106,39 @@ export function createTemplates({ sandbox, compute }: TemplatesOptions): Templat
     spentMs += performance.now() - began;
     return done;
   };
-  const sizeOf = (values: Values, owner: Owner) => withTurns(owner, () => sizeOfValues(values));
   const renderWith = async (
     compile: typeof template,
     { source, values, owner }: { source: string; values: Values; owner: Owner },
   ) => {
-    const compiled = compile(source);
-    const isCounted = !compiled.ok || compiled.template.counted;
-    const rendered = isCounted ? await withTurns(owner, () => inPlace(compile, source, values)) : tooHeavy;
+    const rendered = await withTurns(owner, () => {
+      const compiled = compile(source);
+      return compiled.ok && !compiled.template.counted ? tooHeavy : inPlace(compiled, values);
+    });
     if (rendered !== tooHeavy) return rendered;
-    if ((await sizeOf(values, owner)) === 'huge') return tooLarge();
+    if ((await withTurns(owner, () => sizeOfValues(values))) === 'huge') return tooLarge();
     return compute.inThread({ kind: 'template', source, sandbox: compile === strict || sandbox, values }, owner);
   };
 
   return {
     render: (source, values, owner) => renderWith(template, { source, values, owner }),
     renderStrict: (source, values, owner) => renderWith(strict, { source, values, owner }),
-    renderNow: (source, values, maxVisits) => inPlace(template, source, values, maxVisits),
+    renderNow: (source, values) => inPlace(template(source), values),
+    renderKey: (keyed, values, maxVisits) => inPlace(key(keyed), values, maxVisits),
+    compileKey: async (keyed, owner) => {
+      if (!keys.has(keyed)) await withTurns(owner, () => key(keyed));
+    },
     evaluate: async (source, all, owner) => {
-      const values = readValues(all, reads(source));
-      const size = await sizeOf(values, owner);
+      const { values, size } = await withTurns(owner, () => {
+        const named = readValues(all, reads(source));
+        return { values: named, size: sizeOfValues(named) };
+      });
       if (size === 'huge') return tooLarge();
       if (size === 'small' && source.length <= INLINE.sourceChars) {
-        const compiled = expression(source);
-        if (!compiled.ok) return { ok: false, reason: 'type', msg: compiled.msg };
-        const evaluated = await withTurns(owner, () => compiled.expression.evaluate(values, INLINE.expressionSteps));
+        const evaluated = await withTurns(owner, (): Evaluated => {
+          const compiled = expression(source);
+          if (!compiled.ok) return { ok: false, reason: 'type', msg: compiled.msg };
+          return compiled.expression.evaluate(values, INLINE.expressionSteps);
+        });
         if (evaluated.ok || evaluated.reason !== 'limit') return evaluated;
       }
       return compute.inThread({ kind: 'expression', source, values }, owner);
@@ -144,10 +164,13 @@ function remembered<T extends object>(
   return (source) => known.memo(source);
 }
 
+type InPlace = CompiledTemplate | typeof tooHeavy;
+
+const compileInPlace = (source: string, sandbox: boolean): InPlace =>
+  isLargeTemplate(source) ? tooHeavy : compileTemplate(source, { sandbox });
+
 /** Templates that are compiled in place. */
 function keptTemplates(sandbox: boolean) {
-  const compile = (source: string): CompiledTemplate | typeof tooHeavy =>
-    isLargeTemplate(source) ? tooHeavy : compileTemplate(source, { sandbox });
   const sizeOf = (source: string) => TEMPLATE_CHAR * source.length + TEMPLATE_TAG * (source.split('{{').length - 1);
-  return remembered(compile, KEPT.templates, sizeOf);
+  return remembered((source) => compileInPlace(source, sandbox), KEPT.templates, sizeOf);
 }

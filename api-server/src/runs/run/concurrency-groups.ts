@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { limitedNamespace } from '@signalbox/crds';
 import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
 import type { LoadedPipeline } from '../../definitions/snapshot.ts';
 import type { ActiveRun } from '../state/active-run.ts';
@@ -102,7 +103,7 @@ export function concurrencyGroupOf(
 ): ConcurrencyGroup | null {
   const { concurrency } = pipeline;
   if (!concurrency) return null;
-  const { limit, key, on_limit: onLimit } = concurrency;
+  const { limit, on_limit: onLimit } = concurrency;
   const { labels, annotations, metadata, severity, summary, source } = context;
   const values = {
     ...namesIn(metadata),
@@ -116,8 +117,15 @@ export function concurrencyGroupOf(
     vars: pipeline.vars,
     pipeline_name: pipeline.name,
   };
-  const rendered = key === undefined ? null : templates.renderNow(key, values, KEY_VISITS);
-  return { key: `${pipeline.name}\n${rendered?.ok ? shortKey(rendered.text) : ''}`, limit, onLimit };
+  const rendered = templates.renderKey(concurrency, values, KEY_VISITS);
+  return { key: `${pipeline.name}\n${rendered.ok ? shortKey(rendered.text) : ''}`, limit, onLimit };
+}
+
+/** Before a transaction that makes the keys of many pipelines. */
+export async function compileKeyOf(templates: Templates, { name, config, standing }: LoadedPipeline): Promise<void> {
+  const group = limitedNamespace(standing);
+  const owner = { run: null, share: name, ...(group !== null && { group }) };
+  if (config.concurrency) await templates.compileKey(config.concurrency, owner);
 }
 
 /** A key of each of a thousand alerts is rendered in one transaction. */

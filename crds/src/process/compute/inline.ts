@@ -1,7 +1,9 @@
+import { LIMITS } from '../../kinds/fields.ts';
 import { type CompiledJsonSchema, compileJsonSchema } from '../../language/json-schema.ts';
 import { patternsOfSchema, sizeOfAll } from '../../language/json-schema-size.ts';
 import { patternSize } from '../../language/pattern-size.ts';
 import { compileRegex, type CompiledRegex } from '../../language/regex.ts';
+import { hasMoreTokens } from '../../language/template-tokens.ts';
 import type { Values } from './task.ts';
 
 /** Sizes below which the thread of the service computes; what is larger goes to the pool. */
@@ -11,8 +13,10 @@ export const INLINE = {
   textChars: 16 * 1024,
   /** Of an expression. */
   sourceChars: 4 * 1024,
-  /** Tags of a template and parts of its paths; dots and slashes of its text count as such. */
-  templateParts: 1000,
+  /** Of a template that is small whatever its tags hold, so that each `concurrency.key` is. */
+  templateChars: LIMITS.keyChars,
+  /** Words, signs and literals of the tags of a longer template. */
+  templateTokens: 600,
   values: 5000,
   expressionSteps: 5000,
   templateVisits: 20_000,
@@ -35,11 +39,9 @@ export function sizeOfValues(values: Values): 'small' | 'large' | 'huge' {
   return longest <= INLINE.textChars && count <= INLINE.values ? 'small' : 'large';
 }
 
-const TEMPLATE_PART = /\{\{|[./]/g;
-
-/** Whether compiling a template takes long: its tags and paths do, not its text. */
+/** Whether compiling a template takes long: what is in its tags does, not its text. */
 export const isLargeTemplate = (source: string): boolean =>
-  source.length > INLINE.templateParts && (source.match(TEMPLATE_PART)?.length ?? 0) > INLINE.templateParts;
+  source.length > INLINE.templateChars && hasMoreTokens(source, INLINE.templateTokens);
 
 interface Weight {
   count: number;
