@@ -7,7 +7,7 @@ const INTRO = `# Pipelines, library steps and agents: every key
 
 A file holds one definition; the \`spec\` of a Kubernetes object is the same body. Unknown keys are errors, and every error names its
 line: \`npm run validate -- PATH\` applies the rules of the services. A *template* is Handlebars of at most 65,536 characters, which
-puts values into its text at no more than 10,000 places, *CEL* is an expression; both can use \`summary severity source pipeline_name run_id team stage labels annotations metadata vars steps context
+names at most two values of a block (\`as |item key|\`) and puts values into its text at no more than 10,000 places, *CEL* is an expression; both can use \`summary severity source pipeline_name run_id team stage labels annotations metadata vars steps context
 fan_out run now\`, and the first 1,000 keys of the alert's \`metadata\`. A name that resembles one of these and is none, a step that does not exist or runs later, a
 variable that \`vars\` does not declare and an output key that is not in the step's \`output_schema\`, or that the output of a group does not have, are warnings. \`steps.<name>\` has \`status summary confidence trust output next_step_context\`.
 
