@@ -32,13 +32,12 @@ export function startGroup(spec: ProcessSpec): GroupLeader {
   return leader;
 }
 
-/** Has the kernel end the process, and what it starts, before others where memory is short; false where this cannot be said. */
-function endFirst(pid: number): boolean {
+/** Has the kernel end the process, and what it starts, before others where memory is short. */
+function endFirst(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
-    return true;
   } catch {
-    return false;
+    // Another system, or a process that has ended.
   }
 }
 

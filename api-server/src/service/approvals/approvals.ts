@@ -183,10 +183,15 @@ export function createApprovals({ database, rules, announce, now, elapsed = sinc
     },
     closeAll: (run) => (mayHaveAsked(run) ? [toWrite((tx) => closeApprovalsOf(tx, run.id, now()))] : []),
     unapproved: async (run, { id, stepName, executor }) => {
-      if (!mayHaveAsked(run)) return null;
-      if (executor !== 'human' && executor !== 'pipeline' && executor !== 'parallel' && executor !== 'fan_out')
-        return null;
-      const runId = executor === 'pipeline' ? childId(run.id, stepName) : executor === 'human' ? '' : run.id;
+      // The run whose questions count beside its own one.
+      const runs = new Map([
+        ['human', ''],
+        ['pipeline', childId(run.id, stepName)],
+        ['parallel', run.id],
+        ['fan_out', run.id],
+      ]);
+      const runId = runs.get(executor);
+      if (runId === undefined || !mayHaveAsked(run)) return null;
       const found = await unapproved(db, { approvalId: id, runId });
       return found && ENDS[found];
     },
