@@ -92,21 +92,19 @@ const FILE_BYTES = 16 * 1024;
 /** What an artifact counts for among the answers of its run beside its name: some thousands have room, all in one folder. */
 const ARTIFACT = 4 * 1024;
 
-/** An answer for which its run, or those that it counts with, have no room left is none: nothing of it is kept but what it used. */
-export function withinRoom(
-  room: AnswerRoom,
-  { run, name, facts: earlier = null }: Answering,
-  performed: Performed,
-): Performed {
+/** An answer for which its run, or those that it counts with, have no room left is none: nothing of it is kept but what it used. What people or a time decided is no answer. */
+export const withinRoom = (room: AnswerRoom, answering: Answering, performed: Performed): Performed =>
+  !performed.ok && performed.ends !== undefined ? performed : weighed(room, answering, performed);
+
+function weighed(room: AnswerRoom, { run, name, facts: earlier = null }: Answering, performed: Performed): Performed {
   const { facts, request } = performed;
   const said = { ...NOTHING_SAID, ...performed.answer };
   const size = sizeOfAnswer(facts?.raw ?? null, said);
   const charged = size + Object.keys(said.artifactTexts).length * ARTIFACT;
   run.answers.size += charged;
-  const refused =
-    run.answers.size > MAX_ANSWERS
-      ? TOO_MUCH
-      : room.take(run, name, size, { earlier: traceChars(earlier), files: filesOf(said.artifactTexts) });
+  const isTooMuch = charged > SMALL && run.answers.size > MAX_ANSWERS;
+  const beside = { earlier: traceChars(earlier), files: filesOf(said.artifactTexts) };
+  const refused = isTooMuch ? TOO_MUCH : room.take(run, name, size, beside);
   if (!refused) return facts ? { ...performed, facts: { ...facts, raw: { ...facts.raw, charged } } } : performed;
   return { ...refused, ...(facts && { facts: lean(facts) }), ...(request && { request }) };
 }
