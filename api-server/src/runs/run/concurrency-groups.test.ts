@@ -62,11 +62,32 @@ test('a run whose older one cannot be cancelled waits for it, and the log says s
     cancel: () => Promise.reject(new Error('the database is away')),
     log: { error: (fields: object) => void said.push(fields) },
   };
-  const run = { id: 'b', parent: null, controller: new AbortController() } as ActiveRun;
+  const begun = { inFlight: new Map(), results: new Map() };
+  const run = { id: 'b', parent: null, controller: new AbortController(), ...begun } as unknown as ActiveRun;
   const entering = enterConcurrencyGroup(joining, group, run);
   await expect.poll(() => said).toMatchObject([{ run_id: 'a', err: { message: 'the database is away' } }]);
   concurrencyGroups.leave(group, 'a');
   await entering;
+});
+
+test('a run that finds a place cancels none of those that have theirs, nor does one that goes on', async () => {
+  const concurrencyGroups = createConcurrencyGroups();
+  const group = { ...concurrencyGroup, limit: 2, onLimit: 'cancel_running' } as const;
+  const cancelled: string[] = [];
+  const cancel = async (id: string) => void cancelled.push(id);
+  const enter = (id: string, begun: string[] = []) => {
+    const results = new Map(begun.map((step) => [step, {}]));
+    const run = { id, parent: null, controller: new AbortController(), inFlight: new Map(), results };
+    return enterConcurrencyGroup({ concurrencyGroups, cancel, log }, group, run as unknown as ActiveRun);
+  };
+  await Promise.all([enter('a'), enter('b')]);
+  const resumed = enter('c', ['ask']);
+  expect(cancelled).toEqual([]);
+  const newest = enter('d');
+  expect(cancelled).toEqual(['a']);
+  concurrencyGroups.leave(group, 'a');
+  concurrencyGroups.leave(group, 'b');
+  await Promise.all([resumed, newest]);
 });
 
 test('leaving without a place changes nothing', () => {

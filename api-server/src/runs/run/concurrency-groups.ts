@@ -141,15 +141,23 @@ export interface Joining {
   log: { error(fields: object, message: string): void };
 }
 
-/** Waits for a place, cancelling the oldest run in it where the concurrency group says so; throws the reason when the run stops first. */
+/** One that had its place before a restart may have asked people. */
+export const hasBegun = ({ inFlight, results }: ActiveRun): boolean => inFlight.size + results.size > 0;
+
+/**
+ * Waits for a place, cancelling the oldest run in it where the concurrency group says so; throws the reason when the run stops
+ * first. One whose place another run took after a restart cancels nobody.
+ */
 export async function enterConcurrencyGroup(
   { concurrencyGroups, cancel, log }: Joining,
   concurrencyGroup: ConcurrencyGroup,
   run: ActiveRun,
 ): Promise<void> {
+  if (concurrencyGroups.tryTake(concurrencyGroup, run.id)) return;
   const { signal } = run.controller;
   const entering = concurrencyGroups.take(concurrencyGroup, run.id, signal, run.parent !== null);
-  const oldest = concurrencyGroup.onLimit === 'cancel_running' ? concurrencyGroups.oldest(concurrencyGroup) : undefined;
+  const cancels = concurrencyGroup.onLimit === 'cancel_running' && !hasBegun(run);
+  const oldest = cancels ? concurrencyGroups.oldest(concurrencyGroup) : undefined;
   if (oldest !== undefined && oldest !== run.id)
     cancel(oldest, `run ${run.id} of the same key`).catch((error: unknown) =>
       log.error({ run_id: oldest, err: error }, 'a run could not be cancelled for a newer one of its key'),

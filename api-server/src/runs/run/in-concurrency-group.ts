@@ -3,7 +3,7 @@ import type { ConcurrencyGroup } from '../state/concurrency-group.ts';
 import { holdSlot } from '../state/shared-slot.ts';
 import { stopReason } from '../state/stopped.ts';
 import { untilAnswered } from '../state/until-answered.ts';
-import { enterConcurrencyGroup, type Joining } from './concurrency-groups.ts';
+import { enterConcurrencyGroup, hasBegun, type Joining } from './concurrency-groups.ts';
 import type { EndingDeps } from './ending.ts';
 import { afterStop, type RunOutcome } from './sequence.ts';
 
@@ -14,17 +14,14 @@ export interface InGroupDeps extends Joining {
   enterShared?(run: ActiveRun, concurrencyGroup: ConcurrencyGroup): Promise<boolean>;
 }
 
-/** One that had its place before a restart may have asked people. */
-const hasBegun = ({ inFlight, results }: ActiveRun): boolean => inFlight.size + results.size > 0;
-
 const isRefused = ({ concurrencyGroups }: InGroupDeps, concurrencyGroup: ConcurrencyGroup, run: ActiveRun): boolean =>
   concurrencyGroup.onLimit === 'reject' && !hasBegun(run) && !concurrencyGroups.tryTake(concurrencyGroup, run.id);
 
-/** Waits without a slot, which the run that has the place may need. One whose place that run took after a restart cancels nobody. */
+/** Waits without a slot, which the run that has the place may need. */
 async function waitForPlace(deps: InGroupDeps, concurrencyGroup: ConcurrencyGroup, run: ActiveRun): Promise<void> {
   if (deps.concurrencyGroups.tryTake(concurrencyGroup, run.id)) return;
   run.slot.giveBack();
-  await enterConcurrencyGroup(deps, hasBegun(run) ? { ...concurrencyGroup, onLimit: 'queue' } : concurrencyGroup, run);
+  await enterConcurrencyGroup(deps, concurrencyGroup, run);
   await holdSlot(run.slot, run.controller.signal);
 }
 
@@ -51,9 +48,11 @@ const groupFull = ({ limit }: ConcurrencyGroup): RunOutcome => ({
   error: { step: null, message: `${limit} runs of this pipeline are running already (concurrency.limit)` },
 });
 
-/** Between two looks for a place, the longer the longer it waits: each takes a lock. */
+/** Between two looks for a place, the longer the longer it waits. */
 const LOOK_MS = 500;
 const LONGEST_LOOK_MS = 5_000;
+/** Of the runs of a process that wait for a place, the first one looks: each look takes a lock that all processes share. */
+const first = ({ key }: ConcurrencyGroup): ConcurrencyGroup => ({ key: `\n${key}`, limit: 1, onLimit: 'queue' });
 
 /** As `inConcurrencyGroup`, by what the store says; the place ends with the run. */
 async function inSharedGroup(
@@ -62,16 +61,33 @@ async function inSharedGroup(
   concurrencyGroup: ConcurrencyGroup,
 ): Promise<RunOutcome> {
   const { signal } = run.controller;
-  for (let looks = 1; ; looks++) {
-    if (await untilAnswered(deps, run, async () => deps.enterShared?.(run, concurrencyGroup))) {
-      await holdSlot(run.slot, signal);
-      return deps.execute(run);
-    }
+  const look = () => untilAnswered(deps, run, async () => deps.enterShared?.(run, concurrencyGroup));
+  if (!(await look())) {
     if (concurrencyGroup.onLimit === 'reject') return groupFull(concurrencyGroup);
     run.slot.giveBack();
-    await deps.delay(Math.min(LOOK_MS * looks, LONGEST_LOOK_MS), signal);
+    await waitForSharedPlace(deps, run, first(concurrencyGroup), look);
     const stopped = stopReason(signal);
     if (stopped?.why === 'shutdown') throw stopped;
     if (stopped) return afterStop(stopped);
+  }
+  await holdSlot(run.slot, signal);
+  return deps.execute(run);
+}
+
+/** Until a look finds a place, or the run stops. */
+async function waitForSharedPlace(
+  { concurrencyGroups, delay }: InGroupDeps,
+  { id, controller: { signal } }: ActiveRun,
+  looking: ConcurrencyGroup,
+  look: () => Promise<boolean | undefined>,
+): Promise<void> {
+  try {
+    await concurrencyGroups.take(looking, id, signal, true);
+    for (let looks = 0; !signal.aborted; looks++) {
+      await delay(Math.min(LOOK_MS * looks, LONGEST_LOOK_MS), signal);
+      if (!signal.aborted && (await look())) return;
+    }
+  } finally {
+    concurrencyGroups.leave(looking, id);
   }
 }

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
+import { readEvents } from '../../store/tables/bodies/run-bodies.ts';
 import { createWorld, sure, type World } from '../fixtures/engine.ts';
 
 let world: World;
@@ -46,4 +47,15 @@ test('a run goes on in a slot behind a sub-run whose time was over while it aske
   await expect.poll(() => world.capacity.waiting(), { timeout: 5_000 }).toBe(2);
   expect(world.calls).toHaveLength(1);
   expect(world.capacity.active()).toBe(1);
+});
+
+test('a restart cancels no run of a concurrency group that has room for all that were in it', async () => {
+  world = await createWorld({ pipelines: [named('p', ASK, 'concurrency: {limit: 3, on_limit: cancel_running}')] });
+  const ids = [await world.start('p'), await world.start('p'), await world.start('p')];
+  await expect.poll(async () => (await pending()).length).toBe(3);
+  await world.restart();
+  await world.engine.resume();
+  const last = async (id: string) => (await readEvents(world.database.db, id, 0)).at(-1)?.event;
+  await expect.poll(() => Promise.all(ids.map(last))).toEqual(['step_resumed', 'step_resumed', 'step_resumed']);
+  expect(await pending()).toHaveLength(3);
 });
