@@ -33,16 +33,15 @@ export function* tokensOf(source: string): Generator<Token> {
   for (let token = lexer.lex(); token !== TOKENS.EOF && token !== TOKENS.$end; token = lexer.lex()) yield token;
 }
 
-/** Whether its tags have more than so many words, signs and literals, which take long to parse; not where they cannot be read. */
+/**
+ * Whether it has more than so many words, signs and literals of tags and texts between them, which take long to parse; not where they
+ * cannot be read.
+ */
 export function hasMoreTokens(source: string, most: number): boolean {
-  let count = 0;
   try {
-    for (const token of tokensOf(source)) {
-      if (token !== TOKENS.CONTENT) count += 1;
-      if (count > most) return true;
-    }
+    return tokensOf(source).drop(most).next().done === false;
   } catch {
     // The parser gives up at the same place.
+    return false;
   }
-  return false;
 }

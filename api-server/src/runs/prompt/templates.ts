@@ -157,9 +157,9 @@ const tooLarge = () => computeLimit('the values of the run are too large');
 function remembered<T extends object>(
   compile: (source: string) => T,
   maxSize: number,
-  sizeOf: (source: string) => number,
+  sizeOf: (source: string, compiled: T) => number,
 ): (source: string) => T {
-  const sizeCalculation = (_: T, source: string) => ENTRY + sizeOf(source);
+  const sizeCalculation = (compiled: T, source: string) => ENTRY + sizeOf(source, compiled);
   const known = new LRUCache<string, T>({ maxSize, sizeCalculation, memoMethod: compile });
   return (source) => known.memo(source);
 }
@@ -171,6 +171,12 @@ const compileInPlace = (source: string, sandbox: boolean): InPlace =>
 
 /** Templates that are compiled in place. */
 function keptTemplates(sandbox: boolean) {
-  const sizeOf = (source: string) => TEMPLATE_CHAR * source.length + TEMPLATE_TAG * (source.split('{{').length - 1);
-  return remembered((source) => compileInPlace(source, sandbox), KEPT.templates, sizeOf);
+  return remembered((source) => compileInPlace(source, sandbox), KEPT.templates, sizeOfTemplate);
+}
+
+/** Each has room: what looks like a tag in a comment or a string is none. */
+function sizeOfTemplate(source: string, compiled: InPlace): number {
+  if (compiled === tooHeavy) return source.length;
+  const tags = Math.min(source.split('{{').length - 1, INLINE.templateTokens);
+  return TEMPLATE_CHAR * source.length + TEMPLATE_TAG * tags;
 }

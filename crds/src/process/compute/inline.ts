@@ -15,8 +15,8 @@ export const INLINE = {
   sourceChars: 4 * 1024,
   /** Of a template that is small whatever its tags hold, so that each `concurrency.key` is. */
   templateChars: LIMITS.keyChars,
-  /** Words, signs and literals of the tags of a longer template. */
-  templateTokens: 600,
+  /** Words, signs and literals of the tags of a longer template, and texts between them. */
+  templateTokens: 800,
   values: 5000,
   expressionSteps: 5000,
   templateVisits: 20_000,
