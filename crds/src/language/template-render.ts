@@ -7,7 +7,7 @@ const MAX_VISITS = 1_000_000;
 const MAX_OUTPUT = 1024 * 1024;
 /** Places of values in the text, of which those that follow each other are one: the service reads and keeps all of them. */
 const MAX_SPANS = 10_000;
-/** Characters of a value that weigh as much as one visit. */
+/** Characters that weigh as much as one visit. */
 const CHARS_PER_VISIT = 64;
 /** What each value in a list or map weighs beside its text, in characters. */
 const VALUE_CHARS = 16;
@@ -46,7 +46,7 @@ export class Output {
   }
 
   literal(text: string): void {
-    this.visit();
+    this.visit(1 + text.length / CHARS_PER_VISIT);
     this.append(text);
   }
 
