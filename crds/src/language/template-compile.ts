@@ -202,7 +202,7 @@ function keysOf(value: unknown): (string | number)[] {
 function expression(node: hbs.AST.Expression): Read {
   switch (node.type) {
     case 'PathExpression':
-      return path(node as hbs.AST.PathExpression);
+      return counted(node as hbs.AST.PathExpression);
     case 'StringLiteral':
     case 'NumberLiteral':
     case 'BooleanLiteral': {
@@ -215,6 +215,19 @@ function expression(node: hbs.AST.Expression): Read {
     default:
       throw new Refused(`${NAMES[node.type] ?? node.type} is not available in templates`, node);
   }
+}
+
+/** Parts of a path that weigh as much as one visit. */
+const PARTS_PER_VISIT = 8;
+
+function counted(node: hbs.AST.PathExpression): Read {
+  const read = path(node);
+  const weight = Math.floor(node.parts.length / PARTS_PER_VISIT);
+  if (weight === 0) return read;
+  return (frame, output) => {
+    output.visit(weight);
+    return read(frame, output);
+  };
 }
 
 function path(node: hbs.AST.PathExpression): Read {

@@ -137,6 +137,7 @@ test.each<[string, string]>([
   ['{{#each items}}{{#each ../items}}{{#each ../../items}}{{/each}}{{/each}}{{/each}}', 'too_many_iterations'],
   [`{{#each items}}{{#each ../items}}${'{{#if x}}{{/if}}'.repeat(200)}{{/each}}{{/each}}`, 'too_many_iterations'],
   [`{{#each items}}{{#each ../items}}${'long '.repeat(20)}{{/each}}{{/each}}`, 'too_large'],
+  [`{{#each items}}{{#each ../items}}{{@root.a${'.a'.repeat(200)}}}{{/each}}{{/each}}`, 'too_many_iterations'],
 ])('%.60j is stopped', (source, reason) => {
   expect(cpuTimeOf(() => expect(render(source, { items })).toMatchObject({ ok: false, reason }))).toBeLessThan(1000);
 });
