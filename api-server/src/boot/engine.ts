@@ -71,6 +71,7 @@ export interface EngineParts extends MetricLabels {
   priceOf: PriceOf;
   /** Additional writes of the transaction that ends a run. */
   endWrites?: EngineDeps['endWrites'];
+  isToldInTexts?: EngineDeps['isToldInTexts'];
   traceRun?: EngineDeps['traceRun'];
 }
 
@@ -101,6 +102,7 @@ export function wireEngine(parts: EngineParts): Engine {
     store: runWrites,
     persist: failpoints.stepRowLate ? late : persist,
     endWrites: (run, end) => [...parts.approvals.closeAll(run), ...(parts.endWrites?.(run, end) ?? [])],
+    ...(parts.isToldInTexts && { isToldInTexts: parts.isToldInTexts }),
     readInterrupted: () => readInterrupted(database.db),
     ...(database.writeAs && {
       cancelElsewhere: (runId: string, by: string) => database.write((tx) => askToCancel(tx, runId, by)),

@@ -5,6 +5,7 @@ import type { Foundation } from './foundation.ts';
 import { takeIn } from './intake.ts';
 import { wireReplica } from './join-replicas.ts';
 import type { ServiceOptions } from './options.ts';
+import { isToldInTexts } from '../notify/plan.ts';
 import type { People } from './people.ts';
 import type { Replica } from './replica.ts';
 import { createUsageJob } from '../store/migrations/backfill/usage-job.ts';
@@ -34,6 +35,7 @@ export async function wireRuntime(
     priceOf: pricing.priceOf,
     approvals,
     endWrites: notifications.runEnded,
+    isToldInTexts,
     ...(tracing && { traceRun: tracing.run }),
   });
   const replica = await wireReplica(options, foundation, {

@@ -73,6 +73,14 @@ export function planRunEnd(deps: PlanDeps, run: ActiveRun, end: RunEnd & { at: n
   };
 }
 
+/** Whether templates of an author are rendered for it. */
+export function isToldInTexts(run: ActiveRun, { status, error }: RunEnd): boolean {
+  const event = EVENT_OF[status];
+  if (event === null) return false;
+  const messages = chooseMessages(run.pipeline, error ? error.step : lastCompleted(run), event);
+  return messages.some(({ template }) => template !== undefined);
+}
+
 interface Telling {
   event: NotificationEvent;
   end: RunEnd;

@@ -28,6 +28,8 @@ export function humanStep(deps: HumanStepDeps): StepKind {
       for (const value of earlier?.missing ?? []) noteBlank(ctx.run, { name: ctx.name, what: THE_PROMPT, value });
       if (!prompt.ok) return prompt;
       const { raw } = prompt;
+      // For the texts of its messages: hundreds may ask in one moment.
+      await deps.templates.turn(ctx.run);
       return {
         ok: true,
         agent: null,

@@ -13,6 +13,8 @@ export interface EndingDeps {
   /** Further writes of the transaction that ends a run, such as its notifications. */
   endWrites(run: ActiveRun, outcome: Pick<RunOutcome, 'status' | 'error'>): Write[];
   hub: EventHub;
+  /** Whether messages about the end are in the words of an author, which are rendered. */
+  isToldInTexts?(run: ActiveRun, outcome: Pick<RunOutcome, 'status' | 'error'>): boolean;
   /** For the texts of notifications: hundreds of runs may end in one moment. */
   turn(run: ActiveRun): Promise<void>;
   now(): number;
@@ -80,8 +82,8 @@ const endOf = (run: ActiveRun, { status, error }: RunOutcome, completedAt: numbe
 /** Stores the end of a run with everything that belongs to it, then publishes it. */
 export async function finish(deps: EndingDeps, run: ActiveRun, outcome: RunOutcome): Promise<void> {
   const { status, error } = outcome;
-  // One that completes does so with the last of its steps; others may be stopped together.
-  if (status !== 'completed' || run.parent) await deps.turn(run);
+  // One that completes does so with the last of its steps, in no time where nothing is rendered; others may be stopped together.
+  if (status !== 'completed' || run.parent || deps.isToldInTexts?.(run, outcome)) await deps.turn(run);
   const completedAt = deps.now();
   const level = status === 'completed' ? 'info' : status === 'failed' ? 'error' : 'warn';
   run.journal.add(level, `run_${status}`, error ? `run ${status}: ${error.message}` : `run ${status}`, {
