@@ -1,3 +1,4 @@
+import { startOf } from '@signalbox/crds';
 import type { ActiveRun } from '../state/active-run.ts';
 import { failure, type Failure } from '../state/executor.ts';
 import type { StepContext } from '../state/step-context.ts';
@@ -10,7 +11,7 @@ const MOST_CHARS = 200;
 export const noteMissing =
   (what: string, { run, name }: { run: Pick<ActiveRun, 'journal' | 'blanks'>; name: string }) =>
   (path: string): void => {
-    const value = path.slice(0, MOST_CHARS);
+    const value = startOf(path, MOST_CHARS);
     if (!noteBlank(run, { name, what, value })) return;
     run.journal.add('warn', 'template_missing_value', `${what} uses a value that does not exist: ${value}`, {
       step_name: name,

@@ -1,3 +1,4 @@
+import { cutShort } from '@signalbox/crds';
 import type { Author } from '../../definitions/tenants.ts';
 import type { TraceContext } from './span.ts';
 
@@ -16,7 +17,7 @@ const MOST_CHARS = 2_000;
 export const failure = (type: string, message: string, retryable = false): Failure => ({
   ok: false,
   type,
-  message: message.length > MOST_CHARS ? `${message.slice(0, MOST_CHARS)}…` : message,
+  message: cutShort(message, MOST_CHARS),
   retryable,
 });
 

@@ -1,3 +1,4 @@
+import { startOf } from '@signalbox/crds';
 import type { Begun } from '../evidence/step-execution.ts';
 import type { StepPart } from '../state/step-parts.ts';
 import type { Performed } from '../state/step-kind.ts';
@@ -44,5 +45,5 @@ export function noteAttempt(begun: Begun, performed: Performed, times: Times, st
   const { type, message, facts } = performed;
   const error = type === 'cancelled' && stopped ? stopped.message : `${type}: ${message}`;
   const unreported = asksAgent && !facts && !NOT_BEGUN.has(type) ? (true as const) : undefined;
-  return notePart(begun, 'attempt', times, { error: error.slice(0, 500), request, unreported });
+  return notePart(begun, 'attempt', times, { error: startOf(error, 500), request, unreported });
 }
