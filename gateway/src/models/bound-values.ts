@@ -1,9 +1,7 @@
 import { createPieces } from '@signalbox/crds/process/rest';
+import type { AnswerRoom } from './answer-room.ts';
 
-const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE, LF, CR, D] = [...'"\\,[{\n\rd'].map((char) => char.charCodeAt(0));
-
-/** Of a byte order mark, also one that was encoded twice. */
-const MARK = new Set([0xef, 0xbb, 0xbf, 0xc3, 0xaf, 0xc2]);
+const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE, LF, CR] = [...'"\\,[{\n\r'].map((char) => char.charCodeAt(0));
 
 /** Of one answer, of one event of a stream, and of the arguments of all calls in one answer. */
 export const MAX_VALUES = 50_000;
@@ -16,15 +14,25 @@ const MAX_EVENT_BYTES = 4 * 1024 * 1024;
 
 /**
  * Fails an answer that holds more values than any model says at once: where they do not fit what an SDK expects, it describes each of
- * them, which takes the event loop minutes and gigabytes for what is sent in a second. So do lines that are nothing.
+ * them, which takes the event loop minutes and gigabytes for what is sent in a second. So do lines that are nothing. What is not read
+ * yet, all of an answer or an event of a stream, takes `room`.
  */
-export function boundValues(): TransformStream<Uint8Array, Uint8Array> {
-  const excessIn = createCounter({ maxEventBytes: MAX_EVENT_BYTES });
+export function boundValues(room: AnswerRoom, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
+  const excessIn = createCounter({
+    isStream,
+    maxEventBytes: isStream ? MAX_EVENT_BYTES : Infinity,
+    onUnread: (bytes) => room.hold(bytes),
+  });
   const pieces = createPieces();
   return new TransformStream({
+    start(controller) {
+      room.begin(isStream, (failure) => controller.error(failure));
+    },
     async transform(chunk, controller) {
+      room.receive(chunk.length);
       for await (const piece of pieces(chunk)) {
         const excess = excessIn(piece);
+        if (room.failure !== null) return;
         if (excess !== null) return controller.error(new Error(`the provider sent more than ${excess}`));
         controller.enqueue(piece);
       }
@@ -34,13 +42,14 @@ export function boundValues(): TransformStream<Uint8Array, Uint8Array> {
 
 /**
  * Counts the values of a JSON text outside its strings, chunk by chunk, by the signs before each. A blank line ends an event of a
- * stream, and what follows is counted on its own: where it may be none, after a line that begins with `data`, which no JSON text has.
+ * stream, and what follows is counted on its own. `onUnread` hears by how much there is more, or less, of what is not ended.
  */
 export function createCounter({
   isStream = false,
   maxValues = MAX_VALUES,
   maxLines = MAX_LINES,
   maxEventBytes = Infinity,
+  onUnread = (_bytes: number): void => {},
 } = {}): (chunk: Uint8Array) => string | null {
   let values = 0;
   let eventBytes = 0;
@@ -48,14 +57,12 @@ export function createCounter({
   let inString = false;
   let isEscaped = false;
   let lineIsEmpty = true;
-  let lineBegins = true;
-  let hasData = false;
   let before = 0;
   const endLine = () => {
     lines += 1;
-    if (lineIsEmpty && (hasData || isStream)) [values, eventBytes, hasData] = [0, 0, false];
+    if (lineIsEmpty && isStream) [values, eventBytes] = [0, 0];
     // No string goes on in the next line.
-    [inString, isEscaped, lineIsEmpty, lineBegins] = [false, false, true, true];
+    [inString, isEscaped, lineIsEmpty] = [false, false, true];
   };
   const readInString = (byte: number) => {
     if (isEscaped) isEscaped = false;
@@ -63,8 +70,6 @@ export function createCounter({
     else inString = byte !== QUOTE;
   };
   const readOutside = (byte: number) => {
-    hasData ||= lineBegins && byte === D;
-    lineBegins &&= MARK.has(byte);
     lineIsEmpty = false;
     inString = byte === QUOTE;
     if (byte === COMMA || byte === BRACKET || byte === BRACE) values += 1;
@@ -76,12 +81,14 @@ export function createCounter({
     before = byte;
   };
   return (chunk) => {
+    const unread = eventBytes;
     for (const byte of chunk) {
       read(byte);
       if (values > maxValues) return `${maxValues} values in one message`;
     }
     eventBytes += chunk.length;
-    if (hasData && eventBytes > maxEventBytes) return `${maxEventBytes} bytes in one event`;
+    onUnread(eventBytes - unread);
+    if (eventBytes > maxEventBytes) return `${maxEventBytes} bytes in one event`;
     return lines > maxLines ? `${maxLines} lines` : null;
   };
 }

@@ -1,9 +1,9 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { openRoom } from './answer-room.ts';
 import { requireBounded } from './bound-reply.ts';
 import { BrokenAnswer, requireNamedCalls, requireWhole, UnwritableRequest } from './failure.ts';
 import type { ChatModel, ModelCall, ModelCallOptions, ModelReply } from './model.ts';
-import { wasSent } from './provider-fetch.ts';
-import { namedIn, readStream } from './read-stream.ts';
+import { namedIn, readStream, type StreamTarget } from './read-stream.ts';
 import { usageOf } from './usage.ts';
 
 /** The part of an AI SDK model object that is used. */
@@ -28,10 +28,14 @@ export function chatModelOf(model: AnyModel, dialect: Dialect): ChatModel {
     async generate(call, options) {
       const request = requestOf(call, options, dialect);
       const { onText, signal } = options;
-      const asked = onText ? streamed(model, request, { ...dialect, onText }) : whole(model, request, dialect);
-      const reply = await asked.catch((error: unknown) => {
-        throw signal.aborted || wasSent(signal) ? error : new UnwritableRequest(error);
-      });
+      const room = openRoom(signal, onText !== undefined);
+      const keep = (piece: string) => room.keep(piece);
+      const asked = onText ? streamed(model, request, { ...dialect, onText, keep }) : whole(model, request, dialect);
+      const reply = await asked
+        .catch((error: unknown) => {
+          throw room.failure ?? (signal.aborted || room.isSent ? error : new UnwritableRequest(error));
+        })
+        .finally(() => room.end());
       requireWhole(reply);
       requireNamedCalls(reply);
       requireBounded(reply);
@@ -43,10 +47,10 @@ export function chatModelOf(model: AnyModel, dialect: Dialect): ChatModel {
 async function streamed(
   model: AnyModel,
   request: LanguageModelV4CallOptions,
-  { modelField, onText }: Pick<Dialect, 'modelField'> & { onText(delta: string): void },
+  { modelField, ...tell }: Pick<Dialect, 'modelField'> & Pick<StreamTarget, 'onText' | 'keep'>,
 ): Promise<ModelReply> {
   const { stream } = await model.doStream(request);
-  return readStream(stream, { modelId: model.modelId, modelField, onText });
+  return readStream(stream, { modelId: model.modelId, modelField, ...tell });
 }
 
 async function whole(

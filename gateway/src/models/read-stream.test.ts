@@ -15,7 +15,7 @@ test.each([
       else controller.enqueue(part);
     },
   });
-  const reading = readStream(stream, { modelId: 'm-1', modelField: undefined, onText: () => {} });
+  const reading = readStream(stream, { modelId: 'm-1', modelField: undefined, keep: () => {}, onText: () => {} });
   await expect(reading).rejects.toThrow('the answer of the model is too large');
   expect(begun).toBeGreaterThan(atMost);
   expect(begun).toBeLessThan(atMost + 5);
@@ -34,7 +34,7 @@ test.each([
       if (pieces > 1000) controller.close();
     },
   });
-  const reading = readStream(stream, { modelId: 'm-1', modelField: undefined, onText: () => {} });
+  const reading = readStream(stream, { modelId: 'm-1', modelField: undefined, keep: () => {}, onText: () => {} });
   await expect(reading).rejects.toThrow('the answer of the model is too large');
   expect(pieces).toBeGreaterThan(atMost - 2);
   expect(pieces).toBeLessThan(atMost + 5);
@@ -52,7 +52,7 @@ async function toldOf(deltas: string[]) {
     },
   });
   const onText = (text: string) => told.push({ text, turn });
-  const reading = readStream(stream, { modelId: 'm-1', modelField: undefined, onText });
+  const reading = readStream(stream, { modelId: 'm-1', modelField: undefined, keep: () => {}, onText });
   const error = await reading.then(
     () => null,
     (failure: Error) => failure.message,

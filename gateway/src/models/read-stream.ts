@@ -7,11 +7,13 @@ import type { ModelContent, ModelReply } from './model.ts';
 import { tellInPieces } from './tell-in-pieces.ts';
 import { usageOf } from './usage.ts';
 
-interface StreamTarget {
+export interface StreamTarget {
   modelId: string;
   /** See `Dialect`. */
   modelField: string | undefined;
   onText: (delta: string) => void;
+  /** Called with each piece that stays in memory. */
+  keep: (piece: string) => void;
 }
 type OpenBlock = Extract<ModelContent, { type: 'text' | 'reasoning' }>;
 /** All but pieces of texts, thoughts and calls: some have an SDK go through what there was before. */
@@ -37,6 +39,7 @@ export async function readStream(
 class StreamCollector {
   readonly reply: ModelReply;
   private readonly modelField: string | undefined;
+  private readonly keep: (piece: string) => void;
   private readonly open = new Map<string, OpenBlock>();
   /** Count the values in the arguments of each call. */
   private readonly counters = new Map<string, (text: string) => number>();
@@ -45,8 +48,9 @@ class StreamCollector {
   private parts = 0;
   private calls = 0;
 
-  constructor({ modelId, modelField }: StreamTarget) {
+  constructor({ modelId, modelField, keep }: StreamTarget) {
     this.modelField = modelField;
+    this.keep = keep;
     this.reply = { content: [], finish: '', usage: { input: null, output: null, cachedInput: null }, modelId };
   }
 
@@ -104,6 +108,7 @@ class StreamCollector {
   }
 
   private count(delta: string): void {
+    this.keep(delta);
     this.chars += delta.length;
     if (this.chars > MAX_REPLY_CHARS) throw new BrokenAnswer(TOO_LARGE, false);
   }
