@@ -238,7 +238,12 @@ test('a key that a server puts where a gateway would keep its own signs nothing 
   mkdirSync(join(dirname(config), 'managed'));
   const { privateKey } = generateKeyPairSync('ed25519');
   const pem = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
-  const forger = { command: '/bin/sh', args: ['-c', `printf %s "$PEM" > ${file}`], env: { PEM: pem } };
+  const forger = {
+    command: '/bin/sh',
+    args: ['-c', `printf %s "$PEM" > ${file}`],
+    env: { PEM: pem },
+    isolation: 'off',
+  };
   const more = { runtime: { mode: 'kubernetes' }, managed_dir: 'managed', mcp_servers: { forger } };
   writeFileSync(config, JSON.stringify({ ...(JSON.parse(readFileSync(config, 'utf8')) as object), ...more }));
   const keyOf = async ({ url }: Service) =>

@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { isStdio } from '../config/tool-server-schema.ts';
 import type { GatewayConfig } from '../config/schema.ts';
 import { tokenFile } from '../identity/device-auth.ts';
@@ -15,6 +15,9 @@ type Covered =
 /** What servers in namespaces neither see nor change, with `more` that is hidden. Mounts follow links, so none may be there that such a server could have made. */
 export function coveredPaths(places: Places, more: readonly string[]): Covered {
   const { agents_dir, identity_dir } = places.config;
+  const others = [agents_dir, ...(places.configPath === null ? [] : [places.configPath]), ...more];
+  // Else it may be the folder of everything, in which servers have files of their own.
+  const isOwn = !others.some((path) => `${resolve(path)}/`.startsWith(`${resolve(identity_dir)}/`));
   makeFolder(identity_dir);
   const hidden = [...hiddenPaths(places), ...more];
   const link = hidden.find((path) => isLink(path) && mayChange(dirname(path)));
@@ -23,7 +26,11 @@ export function coveredPaths(places: Places, more: readonly string[]): Covered {
     return { ok: false, message };
   }
   const pinned = renameable([...hidden, ...tokenFiles(places.config), agents_dir]);
-  return { ok: true, paths: { hidden, pinned, readOnly: [agents_dir] }, warnings: renewalWarnings(places.config) };
+  return {
+    ok: true,
+    paths: { hidden, pinned, readOnly: isOwn ? [agents_dir, identity_dir] : [agents_dir] },
+    warnings: renewalWarnings(places.config),
+  };
 }
 
 /** What may hold a secret of the gateway, or of what runs beside it. The folder of tokens is not hidden as a whole: it may be the folder of everything. */

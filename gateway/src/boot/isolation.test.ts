@@ -66,23 +66,24 @@ function runs(isolation: Opened, script: string, meanwhile = () => {}): Promise<
 
 describe.runIf(isPossible).each(['auto', 'require'])('with isolation: %s', (isolation) => {
   test.each([
-    ['identity/runner-signing-key.pem', '/proc/self/fd/1'],
-    ['identity/device-auth.json', 'server'],
+    ['runner-signing-key.pem', '/proc/self/fd/1'],
+    ['device-auth.json', 'server'],
     ['missing', '/proc/self/fd/1'],
     ['missing', 'server'],
   ])(
     'a server that makes of %s a link to %s changes no other server, and the next start names it',
     async (path, to) => {
       const target = to.startsWith('/') ? to : at(to);
-      const before = await opened({ isolation_hide: ['missing'] }, { isolation });
+      const settings = { identity_dir: '.', isolation_hide: ['missing'] };
+      const before = await opened(settings, { isolation });
       expect(await runs(before, `ln -s ${target} ${at(path)} && echo planted`)).toBe('planted\n');
       expect(await runs(before, `cat ${at('server/own')}`)).toBe('what the server reads');
-      expect(await open({ isolation_hide: ['missing'] }, { isolation })).toEqual({
+      expect(await open(settings, { isolation })).toEqual({
         ok: false,
         message: `${at(path)}: is a link that a tool server may have made; delete it, or name what it leads to`,
       });
       rmSync(at(path));
-      await opened({ isolation_hide: ['missing'] }, { isolation });
+      await opened(settings, { isolation });
     },
   );
 
@@ -96,6 +97,27 @@ describe.runIf(isPossible).each(['auto', 'require'])('with isolation: %s', (isol
     expect(await open({}, { isolation }, at('bin'))).toEqual({ ok: false, message });
   });
 });
+
+test.runIf(isPossible).each([
+  ['makes the file of tokens that the operator removed', 'echo mine > identity/device-auth.json'],
+  [
+    'has a file of its own wait for the next tokens',
+    'echo mine > identity/own; ln identity/own identity/device-auth.json.new',
+  ],
+])('a server that %s leaves nothing there', async (_, script) => {
+  const isolation = await opened();
+  await runs(isolation, `cd ${scratch}; ${script}`);
+  expect(readdirSync(at('identity'))).toEqual([]);
+});
+
+test.runIf(isPossible)(
+  'where the folder of tokens is that of everything, a server writes in it all the same',
+  async () => {
+    const isolation = await opened({ identity_dir: '.' });
+    await runs(isolation, `echo its > ${at('server/own')}`);
+    expect(readFileSync(at('server/own'), 'utf8')).toBe('its\n');
+  },
+);
 
 test.runIf(isPossible)('a folder of tokens that is missing is made, and no server replaces it', async () => {
   const isolation = await opened({ identity_dir: 'deep/identity' });

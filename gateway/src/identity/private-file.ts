@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { chmodSync, closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 
 export function readIfPresent(path: string): string | null {
   try {
@@ -9,10 +9,11 @@ export function readIfPresent(path: string): string | null {
   }
 }
 
-/** Temporary file with mode 0600, fsync, rename: a crash leaves no half-written secret. */
+/** Temporary file with mode 0600, fsync, rename: a crash leaves no half-written secret. It is new: what waits there may be a tool server's. */
 export function writePrivate(path: string, text: string): void {
   const temporary = `${path}.new`;
-  const file = openSync(temporary, 'w', 0o600);
+  rmSync(temporary, { recursive: true, force: true });
+  const file = openSync(temporary, 'wx', 0o600);
   try {
     writeSync(file, text);
     fsyncSync(file);
