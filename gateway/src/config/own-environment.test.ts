@@ -15,6 +15,8 @@ test.each([
   ['ANTHROPIC_API_KEY', false],
   ['NODE_AUTH_TOKEN', false],
   ['LD_SDK_KEY', false],
+  ['UV_THREADPOOL_SIZE', true],
+  ['UV_INDEX_URL', false],
   ['UV_INDEX_OURS_PASSWORD', false],
 ])('%s stays in the sight of other processes: %s', (name, kept) => {
   expect(isKept(name)).toBe(kept);

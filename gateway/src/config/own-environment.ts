@@ -3,7 +3,7 @@ import { devNull, tmpdir } from 'node:os';
 
 /** What Node and the C library read before any code runs; not HOME, where Node would look for modules that a tool server may have put there. */
 const READ_AT_START =
-  /^(PATH|USER|SHELL|LANG|TZ|TMPDIR|NODE_\w+|LC_\w+|LD_\w+|MALLOC_\w+|UV_\w+|SSL_CERT_(FILE|DIR)|DYLD_\w+)$/;
+  /^(PATH|USER|SHELL|LANG|TZ|TMPDIR|NODE_\w+|LC_\w+|LD_\w+|MALLOC_\w+|UV_(THREADPOOL_SIZE|USE_IO_URING)|SSL_CERT_(FILE|DIR)|DYLD_\w+)$/;
 /** Other programs share the prefixes. */
 const SECRET = /TOKEN|SECRET|PASSWORD|KEY/;
 /** Every variable that does not have to stay in sight may be a secret. */
