@@ -38,6 +38,7 @@ tool_policy: { default: deny }
 
 \`GATEWAY_ADMIN_TOKEN\` and \`GATEWAY_INVOKE_TOKEN\`, both or none, replace the tokens that the gateway generates at its first start.
 A \`device-auth.json\` that exists all the same is a warning in the log: a tool server may have written it, and without the variables its tokens are valid.
+To renew generated tokens, stop the gateway, then delete \`device-auth.json\` and start it. Give \`identity_dir\` a folder that holds nothing else: then isolated tool servers cannot write in it.
 \`GATEWAY_APPROVE_TOKEN\` adds the token that may also answer tool approvals: give it to the api-server as \`executors.gateway.token\`. A model name is
 \`PROVIDER/MODEL\`; without a provider the default one is used. SIGTERM drains and stops, SIGHUP reloads definitions or agents.
 `;

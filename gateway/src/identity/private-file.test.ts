@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -13,8 +13,8 @@ function scratch(): (file: string) => string {
 
 test.each([
   ['a file that is somewhere else too', (own: string, path: string) => linkSync(own, path)],
-  ['a pipe', (_: string, path: string) => execFileSync('mkfifo', [path])],
-  ['a folder', (_: string, path: string) => execFileSync('mkdir', ['-p', join(path, 'deep')])],
+  ['a pipe', (_: string, path: string) => execFileSync('/bin/sh', ['-c', 'mkfifo "$0"', path])],
+  ['a folder', (_: string, path: string) => mkdirSync(join(path, 'deep'), { recursive: true })],
 ])('a secret does not go where %s waits for it', (_, plant) => {
   const at = scratch();
   writeFileSync(at('own'), 'of a tool server', { mode: 0o644 });
