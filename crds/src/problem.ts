@@ -1,3 +1,5 @@
+import { cutShort } from './start-of.ts';
+
 /** A location in a definition: keys and list indexes from the root of the body. */
 export type Loc = (string | number)[];
 
@@ -44,4 +46,27 @@ export interface Finding {
   loc: Loc;
   msg: string;
   reason?: ProblemReason;
+}
+
+/** Of a problem: characters of a key, about those of its location, and those of the message. A definition may have hundreds of problems. */
+const MOST_KEY_CHARS = 100;
+const MOST_LOC_CHARS = 400;
+const MOST_MESSAGE_CHARS = 500;
+
+/** With the start of a long location or message, as copies: their keys and names may be as long as the definition. */
+export const shortProblem = <P extends { loc: Loc; msg: string }>(problem: P): P => ({
+  ...problem,
+  loc: shortLoc(problem.loc),
+  msg: cutShort(problem.msg, MOST_MESSAGE_CHARS),
+});
+
+function shortLoc(loc: Loc): Loc {
+  const short: Loc = [];
+  let chars = 0;
+  for (const part of loc) {
+    if (chars >= MOST_LOC_CHARS) return [...short, '…'];
+    short.push(typeof part === 'string' ? cutShort(part, MOST_KEY_CHARS) : part);
+    chars += String(short.at(-1)).length + 1;
+  }
+  return short;
 }

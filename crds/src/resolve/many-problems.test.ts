@@ -97,3 +97,29 @@ test('a library step of the largest size is not written out a thousand times', (
   expect(problems[0]).toMatchObject({ reason: 'too_large', loc: ['steps', 0, 'parallel', 'steps', 2, 'use'], line: 3 });
   expect(problems[0]?.msg).toContain('written out, have more than 20000 nodes');
 });
+
+test('a long key is repeated whole in none of the problems about it, nor is a long message', () => {
+  const key = `k${'x'.repeat(200_000)}`;
+  const variables = lines(150, (index) => `      k${index}: "\${A${index}}"\n`);
+  const webhook = `executor: webhook\nurl: http://x\npayload:\n  ? ${key}\n  :\n${variables}`;
+  const deep = (levels: number): string => (levels === 0 ? '"${B}"' : `{${'y'.repeat(90)}: ${deep(levels - 1)}}`);
+  const texts = {
+    's.yaml': `name: s\n${webhook}`,
+    'deep.yaml': `name: deep\nexecutor: webhook\nurl: http://x\npayload: ${deep(30)}\n`,
+    'twice.yaml': `name: twice\n${key}: 1\n${lines(19, () => `${key}: 1\n`)}`,
+    'unknown.yaml': `name: unknown\nexecutor: webhook\nurl: http://x\n${key}: 1\n`,
+    'tag.yaml': `name: !${key} tag\n`,
+  };
+  const steps = Object.entries(texts).map(([file, text]) => ({ file, text }));
+  const pipelines = Array.from({ length: 3 }, (_, at) => ({
+    file: `p${at}.yaml`,
+    text: `name: p${at}\nsteps: [{name: a, use: s}]`,
+  }));
+  const { problems } = resolveSet({ pipelines, steps, operator: { pipeline_env: [] } });
+  const files = new Set(problems.map(({ file }) => file));
+  expect([...files].toSorted()).toEqual([...pipelines.map(({ file }) => file), ...Object.keys(texts)].toSorted());
+  for (const { loc, msg } of problems) expect(JSON.stringify([loc, msg]).length).toBeLessThan(1_100);
+  const firstOf = (name: string) => problems.find(({ file }) => file === name);
+  expect(firstOf('s.yaml')).toMatchObject({ loc: ['payload', `k${'x'.repeat(99)}…`, 'k0'], line: 7 });
+  expect(firstOf('deep.yaml')?.loc).toEqual(['payload', ...Array<string>(5).fill('y'.repeat(90)), '…']);
+});

@@ -1,4 +1,4 @@
-import type { DefinitionKind, Finding, Problem } from '../problem.ts';
+import { type DefinitionKind, type Finding, type Problem, shortProblem } from '../problem.ts';
 import { isName } from '../names.ts';
 import { isSure } from './sure-value.ts';
 import { type Locate, type ParsedYaml, parseYaml } from './yaml.ts';
@@ -45,7 +45,7 @@ export function readSource(kind: DefinitionKind, source: Source): Read {
     source.value && isSure(source.value)
       ? { ok: true, value: source.value, locate: () => null }
       : parseYaml(source.text);
-  if (!parsed.ok) return refused(parsed.problems.map((problem) => ({ ...about, ...problem })));
+  if (!parsed.ok) return refused(parsed.problems.map((problem) => ({ ...about, ...shortProblem(problem) })));
   const { value } = parsed;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const msg = value === null ? 'the file is empty' : 'must be a map of keys';
@@ -71,7 +71,7 @@ export function locateAgain(source: Source): Locate {
 /** A finding with its file and line. */
 export function toProblem(definition: Definition, finding: Finding): Problem {
   const position = definition.locate(finding.loc);
-  return {
+  return shortProblem({
     severity: finding.severity ?? 'error',
     kind: definition.kind,
     name: definition.name,
@@ -80,7 +80,7 @@ export function toProblem(definition: Definition, finding: Finding): Problem {
     msg: finding.msg,
     reason: finding.reason ?? 'invalid',
     ...position,
-  };
+  });
 }
 
 const SURROGATE = /[\ud800-\udfff]/;

@@ -1,4 +1,4 @@
-import { Agent, agentVersion, parseYaml, plainIssues, serverOf } from '@signalbox/crds';
+import { Agent, agentVersion, cutShort, parseYaml, plainIssues, serverOf, startOf } from '@signalbox/crds';
 import { inlineSchema, type SchemaVerdict } from '@signalbox/crds/process/compute';
 import type { z } from 'zod';
 import type { AgentRecord, KnownNames, ValidationItem } from './agent-record.ts';
@@ -137,7 +137,7 @@ function scalarAt(value: unknown, path: readonly PropertyKey[]): unknown {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return null;
     at = (at as Record<PropertyKey, unknown>)[key];
   }
-  if (typeof at === 'string') return at.slice(0, 200);
+  if (typeof at === 'string') return startOf(at, 200);
   return typeof at === 'number' || typeof at === 'boolean' ? at : null;
 }
 
@@ -145,8 +145,12 @@ function refuse(agent: string, field: string, value: unknown, message: string): 
   return { ok: false, errors: [item(agent, field, value, message)] };
 }
 
+/** Characters of a name, a field and a message: an author chooses them as long as the text. */
+const MOST_CHARS = 500;
+
 function item(agent: string, field: string, value: unknown, message: string): ValidationItem {
-  return { agent, field, value, message, severity: 'error' };
+  const cut = (text: string) => cutShort(text, MOST_CHARS);
+  return { agent: cut(agent), field: cut(field), value, message: cut(message), severity: 'error' };
 }
 
 function warning(agent: string, field: string, value: unknown, message: string): ValidationItem {

@@ -1,0 +1,55 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { call } from '../support/call.ts';
+import { scratchDirectory } from '../support/scratch.ts';
+import { type Service, startService } from '../support/start-service.ts';
+import { residentBytes } from './resident-bytes.ts';
+
+const MIB = 1024 * 1024;
+const scratch = scratchDirectory('many-problems-');
+const pipelines = join(scratch.path, 'pipelines');
+const steps = join(scratch.path, 'steps');
+let service: Service;
+beforeAll(async () => {
+  for (const folder of [pipelines, steps]) mkdirSync(folder);
+  const config = join(scratch.path, 'config.json');
+  const settings = {
+    server: { host: '127.0.0.1', port: 0 },
+    pipeline_config_dir: pipelines,
+    step_library_dir: steps,
+    database: { url: 'sqlite:signalbox.db' },
+    auth: { allow_unauthenticated: true },
+  };
+  writeFileSync(config, JSON.stringify(settings));
+  service = await startService('api-server', config, { nodeFlags: ['--max-old-space-size=512'] });
+});
+afterAll(async () => {
+  await service?.stop(1_000);
+  scratch.remove();
+});
+
+const write = (folder: string, body: { name: string; [key: string]: unknown }) =>
+  writeFileSync(join(folder, `${body.name}.yaml`), JSON.stringify(body));
+
+/** The problems that are listed of the files that begin so, once the service has read them. */
+async function reload(name: string): Promise<{ count: number; chars: number }> {
+  const answer = await call<{ errors: object[]; warnings: { file: string }[] }>(`${service.url}/reload`, {
+    body: {},
+    timeoutMs: 60_000,
+  });
+  expect(answer.status).toBe(200);
+  const listed = answer.body.warnings.filter(({ file }) => file.startsWith(`pipelines/${name}`));
+  return { count: listed.length, chars: JSON.stringify(answer.body).length };
+}
+
+test('a long key with a hundred problems takes little memory of each pipeline that uses its step', async () => {
+  const variables = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`k${at}`, `\${A${at}}`]));
+  const payload = { [`k${'x'.repeat(235_000)}`]: variables };
+  write(steps, { name: 'long', executor: 'webhook', url: 'http://x', payload });
+  for (let at = 0; at < 40; at++) write(pipelines, { name: `key${at}`, steps: [{ name: 'a', use: 'long' }] });
+  const { count, chars } = await reload('key');
+  expect(count).toBe(40 * 21);
+  expect(chars).toBeLessThan(2 * MIB);
+  expect(residentBytes(service, 'VmHWM')).toBeLessThan(500 * MIB);
+});
