@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import { listedProblems } from '../definitions/listed-problems.ts';
 import type { Registry, RegistryOptions } from '../definitions/registry.ts';
@@ -26,28 +27,30 @@ export const registryOptions = (config: Config, env: Pick<PipelineEnv, 'valueOf'
     tenancy: { ...config.tenancy, home: null },
   },
   shownFrom: dirname(config.file),
-  problemsHere: (pipeline) => [
-    ...notificationProblems(pipeline, config.notifications),
-    ...priceProblems(pipeline, config.pricing),
-    ...windowProblems(pipeline, config.dedup),
-    ...unsetVariables(pipeline, env),
-  ],
+  *problemsHere(pipeline) {
+    yield* priceProblems(pipeline, config.pricing);
+    yield* windowProblems(pipeline, config.dedup);
+    yield* notificationProblems(pipeline, config.notifications);
+    yield* unsetVariables(pipeline, env);
+  },
 });
 
 /** Logs the loaded definitions now and after each reload; returns the reload that logs. */
-export function reportLoads(registry: Registry, config: Config, log: Logs['log']): Registry['reload'] {
-  report(registry.current(), config, log);
+export async function reportLoads(registry: Registry, config: Config, log: Logs['log']): Promise<Registry['reload']> {
+  await report(registry.current(), config, log);
   return async () => {
     const snapshot = await registry.reload();
-    report(snapshot, config, log);
+    await report(snapshot, config, log);
     log.info({ pipelines: snapshot.pipelines.length }, 'reloaded');
     return snapshot;
   };
 }
 
-function report({ shown, pipelines }: Snapshot, config: Config, log: Logs['log']): void {
+/** Each line in a turn of its own: there may be thousands, and one may have to wait for who reads the log. */
+async function report({ shown, pipelines }: Snapshot, config: Config, log: Logs['log']): Promise<void> {
   const { errors, warnings } = listedProblems(shown);
   for (const { severity, file, line, col, loc, msg } of [...errors, ...warnings]) {
+    await setImmediate();
     const key = loc.join('.');
     log.warn({ severity, file, line, col, key }, `definition: ${key === '' ? '' : `${key}: `}${msg}`);
   }

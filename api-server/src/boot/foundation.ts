@@ -70,7 +70,7 @@ export async function layFoundation(options: ServiceOptions) {
     tenants,
     /** Of what runs and their messages have stored. */
     dailyBytes: createDailyBytes(tenants.dailyBytesOf, now),
-    reload: reportLoads(registry, config, logs.log),
+    reload: await reportLoads(registry, config, logs.log),
     tracing,
     hub,
     compute,

@@ -9,6 +9,7 @@ import {
   type ResolvedPipeline,
   type ResolvedSet,
   type SetInput,
+  shortProblem,
   type Source,
 } from '@signalbox/crds';
 import type { Read } from './read-all.ts';
@@ -20,8 +21,8 @@ export interface ResolveOptions {
   /** Kept across calls, so that a reload resolves only what changed. */
   memo: ResolveMemo;
   heldBy?: HeldBy | undefined;
-  /** Problems of a valid pipeline that depend on the configuration of this service. */
-  problemsHere?(pipeline: ResolvedPipeline): Problem[];
+  /** Problems of a valid pipeline that depend on the configuration of this service, which stays as it is; looked for as they are taken. */
+  problemsHere?(pipeline: ResolvedPipeline): Iterable<Problem>;
   /** The folder of the configuration file: paths in problems are shown from there. */
   shownFrom?: string;
   now(): number;
@@ -50,27 +51,45 @@ export async function resolveRead(
   const { tenancy } = options.operator;
   const operator = tenancy ? { ...options.operator, tenancy: { ...tenancy, home: read.home } } : options.operator;
   const more = { heldBy, ...(agentsFor !== undefined && { agentsFor }) };
-  const first = checked(
-    await resolve({ pipelines: read.pipelines, steps: read.steps, operator, ...more }, options.memo),
-    options,
-  );
+  const first = await resolve({ pipelines: read.pipelines, steps: read.steps, operator, ...more }, options.memo);
   const broken = new Set(first.problems.filter(isError).map(({ file }) => file));
-  const problems = [...read.problems, ...first.problems];
+  const problems = [...read.problems, ...first.problems, ...(await foundHere(first, options))];
   if (![...broken].some((file) => lastGood.has(file))) return toSnapshot(first, { read, problems }, options);
   const mended = (sources: Source[]) =>
     sources.map((source) =>
       broken.has(source.file) ? { ...source, text: lastGood.get(source.file) ?? source.text } : source,
     );
-  const second = checked(
-    await resolve({ pipelines: mended(read.pipelines), steps: mended(read.steps), operator, ...more }, options.memo),
-    options,
-  );
+  const pipelines = mended(read.pipelines);
+  const second = await resolve({ pipelines, steps: mended(read.steps), operator, ...more }, options.memo);
   return toSnapshot(second, { read, problems }, options);
 }
 
-function checked(set: ResolvedSet, { problemsHere }: ResolveOptions): ResolvedSet {
-  if (!problemsHere) return set;
-  return { ...set, problems: [...set.problems, ...set.pipelines.flatMap((pipeline) => problemsHere(pipeline))] };
+/** Problems that are listed of one pipeline. */
+const MOST_HERE = 100;
+
+/** Looked for once per pipeline object, each in a turn of its own. */
+async function foundHere({ pipelines }: ResolvedSet, { problemsHere, memo }: ResolveOptions): Promise<Problem[]> {
+  if (!problemsHere) return [];
+  const problems: Problem[] = [];
+  for (const pipeline of pipelines) {
+    const key = `here ${pipeline.file}`;
+    let known = memo.find(key, (one: { pipeline: ResolvedPipeline; found: Problem[] }) => one.pipeline === pipeline);
+    if (!known) {
+      await setImmediate();
+      known = memo.keep(key, { pipeline, found: firstOf(problemsHere(pipeline)) });
+    }
+    problems.push(...known.found);
+  }
+  return problems;
+}
+
+function firstOf(problems: Iterable<Problem>): Problem[] {
+  const found = Iterator.from(problems)
+    .take(MOST_HERE + 1)
+    .map(shortProblem)
+    .toArray();
+  const [over] = found.splice(MOST_HERE);
+  return over ? [...found, { ...over, loc: [], msg: 'and more problems of this kind' }] : found;
 }
 
 async function toSnapshot(

@@ -21,7 +21,7 @@ const check = (body: Record<string, unknown>, settings?: NotificationsBlock, sta
     uses: [],
     standing,
   };
-  return notificationProblems(pipeline, settings);
+  return [...notificationProblems(pipeline, settings)];
 };
 const say = (channel: ChannelName, config: object) => ({ fail: [{ channel, config }] });
 

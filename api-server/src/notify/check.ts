@@ -30,33 +30,36 @@ interface Place {
  * Message configs that their channel will not take, or that lack what the service's configuration does not give either,
  * as warnings at load: who reads them at night reads them too late. Without `settings` only the first.
  */
-export function notificationProblems(
+export function* notificationProblems(
   { name, file, config, standing }: ResolvedPipeline,
   settings?: NotificationsBlock,
-): Problem[] {
-  return places(config).flatMap(({ value, loc }) =>
-    Object.entries(value ?? {}).flatMap(([event, messages]) =>
-      (messages ?? []).flatMap(({ channel, config: own = {} }, index): Problem[] => {
-        const here = settings
-          ? (missingFor(settings, channel, own) ?? foreignTo(standing, settings, { channel, config: own }))
-          : null;
-        const msg = channels[channel].problem(own) ?? here;
-        if (msg === null) return [];
-        return [
-          {
-            severity: 'warning',
-            kind: 'Pipeline',
-            name,
-            file,
-            loc: [...loc, event, index, 'config'],
-            msg: `${channel}: ${msg}`,
-            reason: 'invalid',
-          },
-        ];
-      }),
-    ),
-  );
+): Generator<Problem> {
+  // A library step repeats its messages in each step that uses it.
+  const known = new Map<string, string | null>();
+  const judged = (message: Message): string | null => {
+    const key = `${message.channel} ${JSON.stringify(message.config)}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const msg = channels[message.channel].problem(message.config) ?? problemHere(message, standing, settings);
+    known.set(key, msg);
+    return msg;
+  };
+  for (const { loc, ...message } of messagesIn(config)) {
+    const msg = judged(message);
+    const about = { severity: 'warning', kind: 'Pipeline', name, file, reason: 'invalid' } as const;
+    if (msg !== null) yield { ...about, loc, msg: `${message.channel}: ${msg}` };
+  }
 }
+
+function* messagesIn(pipeline: Pipeline): Generator<Message & { loc: Loc }> {
+  for (const { value = {}, loc } of places(pipeline))
+    for (const [event, messages = []] of Object.entries(value))
+      for (const [index, { channel, config = {} }] of messages.entries())
+        yield { channel, config, loc: [...loc, event, index, 'config'] };
+}
+
+const problemHere = (message: Message, standing: Standing, settings: NotificationsBlock | undefined): string | null =>
+  settings ? (missingFor(settings, message) ?? foreignTo(standing, settings, message)) : null;
 
 /** Routes of approvals, and the fallback, that lead nowhere, one line each: an approval request without a receiver waits until it expires. */
 export function routeProblems(settings: NotificationsBlock): string[] {
@@ -70,7 +73,7 @@ export function routeProblems(settings: NotificationsBlock): string[] {
 }
 
 /** What would keep a message from its channel now; not asked of a config whose `${NAME}` are filled in when it is sent. */
-function missingFor(settings: NotificationsBlock, channel: ChannelName, own: Record<string, unknown>): string | null {
+function missingFor(settings: NotificationsBlock, { channel, config: own }: Message): string | null {
   if (JSON.stringify(own).includes('${')) return null;
   const operator = settingsOf(settings, channel);
   const prepared = (channels[channel] as Channel<unknown>).prepare({ operator, own, byOperator: false });

@@ -17,7 +17,7 @@ const pipeline = resolveSet({ pipelines: [{ file: 'a.yaml', text: TEXT }], steps
 
 test('a variable that is listed and not set is named, with the place that reads it', () => {
   const env = createPipelineEnv(['REPORT_URL', 'SET', 'TOKEN'], { SET: 'x', TOKEN: '' });
-  const found = unsetVariables(pipeline, env).map(({ severity, loc, msg }) => [
+  const found = [...unsetVariables(pipeline, env)].map(({ severity, loc, msg }) => [
     severity,
     loc.join('.'),
     msg.split(' ')[0],
@@ -31,5 +31,5 @@ test('a variable that is listed and not set is named, with the place that reads 
 
 test('nothing is said where all are set, nor of one that is not listed: that has a warning of its own', () => {
   const env = createPipelineEnv(['REPORT_URL', 'SET'], { REPORT_URL: 'http://x', SET: 'x' });
-  expect(unsetVariables(pipeline, env)).toEqual([]);
+  expect([...unsetVariables(pipeline, env)]).toEqual([]);
 });
