@@ -1,3 +1,4 @@
+import { cutShort } from '@signalbox/crds';
 import { z } from 'zod';
 import { APPLIED, type ChildKind } from '../objects/child-object.ts';
 
@@ -10,9 +11,9 @@ export interface Child {
   readonly resourceVersion: string;
   /** Changes with the spec; unlike the version, not with the status. */
   readonly edition: string;
-  /** The controlling owner, or null. */
+  /** The controlling owner; null where there is none, or none that can be an object of ours. */
   readonly owner: { kind: string; name: string; uid: string } | null;
-  /** Hash of what was applied last. */
+  /** Hash of what was applied last; null where it is none of ours. */
   readonly applied: string | null;
   readonly rollout: Rollout | null;
 }
@@ -30,12 +31,13 @@ export interface Rollout {
 }
 export type RolloutCondition = z.infer<typeof Condition>;
 
-const Condition = z.object({
-  type: z.string(),
-  status: z.string(),
-  reason: z.string().default(''),
-  message: z.string().default(''),
-});
+/** Others than we write these texts, and each object is in memory as long as it is there. */
+const MAX_APPLIED = 64;
+const MAX_OWNER = 253;
+const MAX_CONDITION = 400;
+
+const Said = z.string().transform((text) => cutShort(text, MAX_CONDITION));
+const Condition = z.object({ type: Said, status: Said, reason: Said.default(''), message: Said.default('') });
 
 const NO_STATUS = { observedGeneration: 0, replicas: 0, availableReplicas: 0, conditions: [] };
 
@@ -68,7 +70,7 @@ export function toChild(kind: ChildKind, value: unknown): Child | null {
   const parsed = Written.safeParse(value);
   if (!parsed.success) return null;
   const { metadata } = parsed.data;
-  const owner = metadata.ownerReferences.find(({ controller }) => controller);
+  const applied = metadata.annotations[APPLIED] ?? null;
   return {
     kind,
     namespace: metadata.namespace,
@@ -77,10 +79,16 @@ export function toChild(kind: ChildKind, value: unknown): Child | null {
     resourceVersion: metadata.resourceVersion,
     // Services have no generation, and no status that changes.
     edition: metadata.generation === undefined ? metadata.resourceVersion : String(metadata.generation),
-    owner: owner ? { kind: owner.kind, name: owner.name, uid: owner.uid } : null,
-    applied: metadata.annotations[APPLIED] ?? null,
+    owner: ownerOf(metadata.ownerReferences),
+    applied: applied !== null && applied.length <= MAX_APPLIED ? applied : null,
     rollout: kind === 'Deployment' ? rolloutOf(parsed.data) : null,
   };
+}
+
+function ownerOf(references: z.infer<typeof Written>['metadata']['ownerReferences']): Child['owner'] {
+  const owner = references.find(({ controller }) => controller);
+  if (!owner || [owner.kind, owner.name, owner.uid].some(({ length }) => length > MAX_OWNER)) return null;
+  return { kind: owner.kind, name: owner.name, uid: owner.uid };
 }
 
 function rolloutOf({ metadata, spec, status }: z.infer<typeof Written>): Rollout {
