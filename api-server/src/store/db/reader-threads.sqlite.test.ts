@@ -135,3 +135,13 @@ test('a closed thread refuses', async () => {
   await threads.close();
   await expect(count(2)).rejects.toMatchObject({ type: 'unavailable' });
 });
+
+test('questions go on after the work that they rested for has failed', async () => {
+  const listeners = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection');
+  const failed = new Promise((resolve) => process.once('unhandledRejection', resolve));
+  threads.quietly(() => Promise.reject(new Error('no thread is left')));
+  expect(await failed).toMatchObject({ message: 'no thread is left' });
+  for (const listener of listeners) process.on('unhandledRejection', listener);
+  expect(await count(3)).toBe(3);
+});

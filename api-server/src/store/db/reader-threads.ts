@@ -80,9 +80,12 @@ export function createReaderThreads(options: Options): ReaderThreads {
   const beQuiet = async () => {
     if (!quiet || quiet.hasBegun || pool.some(({ current }) => current !== null)) return;
     quiet.hasBegun = true;
-    await quiet.work();
-    quiet = null;
-    next();
+    try {
+      await quiet.work();
+    } finally {
+      quiet = null;
+      next();
+    }
   };
   const next = () => {
     if (quiet) return void beQuiet();
