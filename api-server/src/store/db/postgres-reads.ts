@@ -10,9 +10,12 @@ import { createGate } from './turns.ts';
 const MAX_WAITING = 256;
 const READ_LIMITS = { statement: 30_000, lock: 10_000 };
 
-/** One question takes one core of the server and leaves the others to what comes in; to compile it takes longer than to answer it. */
-const IN_ONE_PROCESS = 'SET jit = off; SET max_parallel_workers_per_gather = 0';
-const inOneProcess = new WeakSet<pg.PoolClient>();
+/**
+ * One question takes one core of the server and leaves the others to what comes in; to compile it takes longer than to answer it. What
+ * is asked is in memory or on a disk without heads, where an index costs less than to read all of a table.
+ */
+const SETTINGS = 'SET jit = off; SET max_parallel_workers_per_gather = 0; SET random_page_cost = 1.1';
+const isSet = new WeakSet<pg.PoolClient>();
 
 export function openPool(url: string, max: number): pg.Pool {
   const pool = new pg.Pool({ ...connectionSettings(url, READ_LIMITS), max, idleTimeoutMillis: 60_000 });
@@ -95,9 +98,9 @@ async function ask(client: pg.PoolClient, query: Query, caller?: Caller): Promis
   };
   caller?.signal.addEventListener('abort', cancel, { once: true });
   try {
-    if (!inOneProcess.has(client)) {
-      await client.query(IN_ONE_PROCESS);
-      inOneProcess.add(client);
+    if (!isSet.has(client)) {
+      await client.query(SETTINGS);
+      isSet.add(client);
     }
     return await client.query(prepare(query));
   } finally {

@@ -65,9 +65,10 @@ test('a question that fails says why', async () => {
   );
 });
 
-test('a read is neither compiled by the server nor spread over its processes', async () => {
-  const query = sql<object>`select current_setting('jit') as jit, current_setting('max_parallel_workers_per_gather') as n`;
+test('a read is neither compiled by the server nor spread over its processes, and prefers an index', async () => {
+  const query = sql<object>`select current_setting('jit') as jit, current_setting('max_parallel_workers_per_gather') as n,
+    current_setting('random_page_cost') as page`;
   const { signal } = new AbortController();
   const asked = [database.db, database.reader(signal)].map((db) => query.execute(db));
-  for (const { rows } of await Promise.all(asked)) expect(rows).toEqual([{ jit: 'off', n: '0' }]);
+  for (const { rows } of await Promise.all(asked)) expect(rows).toEqual([{ jit: 'off', n: '0', page: '1.1' }]);
 });

@@ -169,9 +169,10 @@ async function throughSearch(db: Kysely<Tables>, filter: RunFilter, { most, ...w
   const fresh = await unsearched(db, filter, { upTo, ...wanted });
   const rows = (await searched(db, filter)) as unknown as Rows;
   const some = rows.where(sql<boolean>`run_search.rowid <= ${whole(upTo)}`).limit(most);
-  // Words are what a search finds slowly, and mostly few runs have them.
-  const few =
-    filter.q === undefined || wanted.skipped > MAX_SKIPPED ? null : await countAndRead(db, some, { ...wanted, fresh });
+  // Mostly few runs have these words, or these facts and are so new.
+  const hasFacts = keysOf(filter).some((key) => !NO_FACTS.has(key));
+  const isFew = (filter.q !== undefined || (hasFacts && filter.since !== undefined)) && wanted.skipped <= MAX_SKIPPED;
+  const few = isFew ? await countAndRead(db, some, { ...wanted, fresh }) : null;
   const known = few?.known ?? (await count(db, some));
   const { order } = dialectOf(db).searched;
   return {
