@@ -23,9 +23,31 @@ const [HEAD, TAIL] = JSON.stringify({
 /** What each answer has, and how many of them end in one moment. */
 let attack = { pieces: 0, together: 0 };
 let held: ServerResponse[] = [];
+/** An event of the Responses API with a whole call, which an SDK keeps. */
+const CALL = JSON.stringify({
+  type: 'response.output_item.done',
+  output_index: 0,
+  item: {
+    type: 'function_call',
+    id: 'f',
+    call_id: 'c',
+    name: 't',
+    arguments: `中${'a'.repeat(MIB - 400)}`,
+    status: 'completed',
+  },
+});
 const provider = createServer((request, response) => {
   request.resume();
   const { pieces, together } = attack;
+  if (request.url?.endsWith('/responses')) {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    let events = 0;
+    const tell = () => {
+      while (events++ < pieces) if (!response.write(`data: ${CALL}\n\n`)) return void response.once('drain', tell);
+      response.end();
+    };
+    return tell();
+  }
   response.writeHead(200, { 'content-type': 'application/json' }).write(HEAD);
   let sent = 0;
   const send = () => {
@@ -41,14 +63,22 @@ let gateway: Service;
 
 beforeAll(async () => {
   await once(provider.listen(0, '127.0.0.1'), 'listening');
-  mkdirSync(join(scratch.path, 'agents/a'), { recursive: true });
-  writeFileSync(join(scratch.path, 'agents/a/agent.yaml'), 'name: a\nmodel: m\n');
-  writeFileSync(join(scratch.path, 'agents/a/soul.md'), 'Answer.');
+  for (const [name, of] of [
+    ['whole', 'p'],
+    ['streamed', 'q'],
+  ] as const) {
+    mkdirSync(join(scratch.path, 'agents', name), { recursive: true });
+    writeFileSync(join(scratch.path, 'agents', name, 'agent.yaml'), `name: ${name}\nmodel: ${of}/m\n`);
+    writeFileSync(join(scratch.path, 'agents', name, 'soul.md'), 'Answer.');
+  }
   const base_url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
   const settings = {
     server: { port: 0 },
     agents_dir: 'agents',
-    providers: { p: { type: 'openai_compatible', base_url, default: true } },
+    providers: {
+      p: { type: 'openai_compatible', base_url, default: true },
+      q: { type: 'openai', base_url, api_key: 'k' },
+    },
   };
   const config = join(scratch.path, 'gateway.yaml');
   writeFileSync(config, JSON.stringify(settings));
@@ -64,7 +94,7 @@ afterAll(async () => {
 });
 
 /** How so many runs that begin together fail. */
-async function failuresOf(runs: number): Promise<string[]> {
+async function failuresOf(runs: number, agent: string): Promise<string[]> {
   const headers = { authorization: `Bearer ${TOKEN}` };
   const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/rpc`, { headers });
   await once(socket, 'open');
@@ -76,17 +106,31 @@ async function failuresOf(runs: number): Promise<string[]> {
       if (error && failures.push(error.message) === runs) resolve();
     });
   });
-  const params = { agent: 'a', input: 'Hi.' };
+  const params = { agent, input: 'Hi.', trace: { stream: agent === 'streamed' } };
   for (let id = 0; id < runs; id++) socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'agent.run', params }));
   await all.finally(() => socket.terminate());
   return failures;
 }
 
 test.each([
-  ['of 30 MiB', { pieces: 60, together: 10 }, /^the (answers of all models have no room|provider sent more than)/],
-  ['as large as they may be', { pieces: 15, together: 4 }, /^the answer of the model is too large$/],
-])('answers of a provider %s that end in one moment leave the gateway its memory', async (_, how, said) => {
-  [attack, held] = [how, []];
-  for (const failure of await failuresOf(how.together)) expect(failure).toMatch(said);
-  expect(residentBytes(gateway, 'VmHWM')).toBeLessThan(800 * MIB);
-});
+  [
+    'of 30 MiB',
+    'whole',
+    { pieces: 60, together: 10 },
+    /^the (answers of all models have no room|provider sent more than)/,
+  ],
+  ['as large as they may be', 'whole', { pieces: 15, together: 4 }, /^the answer of the model is too large$/],
+  [
+    'of 31 calls that an SDK keeps',
+    'streamed',
+    { pieces: 31, together: 10 },
+    /^the answers? of (all models have no room|the model is too large)/,
+  ],
+] as const)(
+  'answers of a provider %s that end in one moment leave the gateway its memory',
+  async (_, agent, how, said) => {
+    [attack, held] = [how, []];
+    for (const failure of await failuresOf(how.together, agent)) expect(failure).toMatch(said);
+    expect(residentBytes(gateway, 'VmHWM')).toBeLessThan(800 * MIB);
+  },
+);

@@ -101,6 +101,13 @@ test.each([
     { onText: () => {} },
     (response: ServerResponse) => response.write(delta(text(2))),
   ],
+  [
+    'that are streamed, of all that came',
+    { onText: () => {} },
+    (response: ServerResponse) => {
+      for (let event = 0; event < 12; event++) response.write(`data: {"unknown":"${text(2)}"}\n\n`);
+    },
+  ],
 ])('of answers %s the largest fail where all have no room, and others do not', async (_, options, begin) => {
   const large: ServerResponse[] = [];
   const hostile = await modelOf((response) => {

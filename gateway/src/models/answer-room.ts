@@ -11,6 +11,8 @@ const MAX_WHOLE_BYTES = 8 * MIB;
 const MAX_STREAMED_BYTES = 32 * MIB;
 /** Of all calls together, what is in memory at least until they end. An SDK has up to ten times as much while it reads it. */
 const MAX_HELD_BYTES = 32 * MIB;
+/** Of all calls together until they end, whatever of it is kept: some SDKs keep to themselves what they cannot tell yet, as text of two bytes a sign. */
+const MAX_RECEIVED_BYTES = 96 * MIB;
 /** What a piece of a streamed text takes beside its signs. */
 const PIECE_BYTES = 32;
 
@@ -40,13 +42,18 @@ export class AnswerRoom {
 
   receive(bytes: number): void {
     this.received += bytes;
+    if (this.isCounted()) arrived.add(this, bytes);
     if (this.received <= this.maxBytes) return;
     this.fail(`the provider sent more than ${this.maxBytes} bytes for one answer; ask for a shorter one`, false);
   }
 
   /** Takes room until the call ends; less than none where some is free again. */
   hold(bytes: number): void {
-    if (!this.isOver && this.failure === null) room.add(this, bytes);
+    if (this.isCounted()) room.add(this, bytes);
+  }
+
+  private isCounted(): boolean {
+    return !this.isOver && this.failure === null;
   }
 
   /** Of a streamed text, in UTF-16. */
@@ -62,11 +69,13 @@ export class AnswerRoom {
   end(): void {
     this.isOver = true;
     room.done(this)();
+    arrived.done(this)();
   }
 }
 
 /** Those that take most fail, so that nobody else is the victim of a provider that sends much. */
-const room = createUnfinished<AnswerRoom>((answer) => answer.fail(NO_ROOM, true), MAX_HELD_BYTES, 'largest');
+const allOf = (most: number) => createUnfinished<AnswerRoom>((answer) => answer.fail(NO_ROOM, true), most, 'largest');
+const [room, arrived] = [allOf(MAX_HELD_BYTES), allOf(MAX_RECEIVED_BYTES)];
 const rooms = new WeakMap<AbortSignal, AnswerRoom>();
 
 /** For what is asked with this signal. */
