@@ -63,13 +63,14 @@ test.each(CHAT)('%s: so has an answer', async (type, more) => {
   expect(outcome).toContain('more than 250000 pieces of tool calls');
 });
 
-test.each(CHAT)('%s: so have the arguments of a call before its name', async (type, more) => {
+// The SDK of OpenAI takes no call without a name.
+test.each(CHAT.slice(0, 3))('%s: so have the arguments of a call before its name', async (type, more) => {
   const early = (chars: number) =>
     chat([{ index: 0, id: 'c0', function: { arguments: `{"a":"${'x'.repeat(chars)}` } }]);
   const name = chat([{ index: 0, id: 'c0', function: { name: 'look', arguments: 'x"}' } }]);
   const rest = many(20, () => chat([{ index: 1, id: 'c1', function: { name: 'look', arguments: ' '.repeat(1000) } }]));
   const ok = await ask(type, [early(9_000), name, ...rest, chat([], 'tool_calls')], more);
-  expect(ok.outcome).toMatch(type === 'openai' ? /'function.name' to be a string/ : /^ok /);
+  expect(ok.outcome).toMatch(/^ok /);
   const { outcome } = await ask(type, [early(5_000), early(5_000), name], more);
   expect(outcome).toContain('more than 10000 characters of tool calls before their names');
 });
