@@ -13,7 +13,6 @@ import { createCounterReader } from '../store/db/counters.ts';
 import type { Tx } from '../store/db/database.ts';
 import { insertDelivery } from '../store/tables/deliveries.ts';
 import { openAttention } from '../store/tables/attention.ts';
-import { undelivered } from '../store/tables/notification-list.ts';
 import { countRunning } from '../store/tables/interrupted.ts';
 import { firstPrompt } from '../triggers/first-prompt.ts';
 import { newId } from '../runs/state/ids.ts';
@@ -51,7 +50,7 @@ export function operate(
     readCounters: createCounterReader({ reader: scrape, changed: database.changedCounters }),
     runsInProgress: () => countRunning(database.db),
     approvalsPending: approvals.pendingByTeam,
-    undelivered: () => undelivered(database.db),
+    undelivered: () => notifications.undelivered.recent(AbortSignal.timeout(SCRAPE_MS)),
     // Of thousands that wait for people it reads all.
     openAttention: () => openAttention(scrape()),
     teamBudgets: config.pricing?.teamBudgets ?? {},

@@ -12,7 +12,7 @@ import { prepare, type PrepareDeps } from './prepare.ts';
 import { planRegression, type RegressionAlert } from './regression.ts';
 import { forwardOf } from './fallback.ts';
 import { routeOf } from './routes.ts';
-import { type Undelivered, warningOf } from './undelivered.ts';
+import { createUndeliveredCount, type UndeliveredCount, warningOf } from './undelivered.ts';
 import { type GuardedHttp, type Outbox, Sender, type SenderDeps, TRY_MS } from './sender.ts';
 
 export interface NotificationsDeps {
@@ -42,6 +42,7 @@ export interface Notifications {
   /** The message of a scheduled replay, for the transaction that stores it. */
   regressionAlert(alert: RegressionAlert): Notification;
   sender: Sender;
+  undelivered: Pick<UndeliveredCount, 'recent'>;
   /** What operators should know, as last counted: messages that did not reach their channel. */
   warnings(): string[];
 }
@@ -59,7 +60,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
   };
   const { regressions, receiversOf } = deps;
   const preparing = { settings, regressions, env, definitionOf: outbox.definitionOf, receiversOf };
-  let counted: Undelivered[] = [];
+  const undelivered = createUndeliveredCount(outbox.undelivered);
   const sender = new Sender({
     outbox,
     prepare: (notification, channel) => prepare(preparing, notification, channel),
@@ -74,9 +75,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
       giveUpMs: settings.give_up_after_seconds * 1000,
       forward: (failed, at) => forwardOf(settings, failed, at),
     },
-    recount: async () => {
-      counted = await outbox.undelivered();
-    },
+    recount: async (signal) => void (await undelivered.count(signal)),
   });
   const writes = (run: ActiveRun, plan: () => Plan, pace = run.namespace): Write[] => {
     const { notifications, notes } = planned(run, plan, deps.log);
@@ -92,7 +91,8 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
       writes(run, () => planApproval(planning, run, request), run.namespace && `${run.namespace} asks`),
     regressionAlert: (alert) => planRegression(planning, alert),
     sender,
-    warnings: () => counted.map(warningOf),
+    undelivered,
+    warnings: () => undelivered.last().map(warningOf),
   };
 }
 

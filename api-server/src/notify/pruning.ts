@@ -14,19 +14,23 @@ export interface PruneBefore {
 export type Pruned = Record<keyof PruneBefore, number>;
 
 interface PruningDeps {
-  outbox: { prune(before: PruneBefore): Promise<Pruned> };
+  outbox: { prune(before: PruneBefore, signal: AbortSignal): Promise<Pruned> };
   log: Pick<Io['log'], 'warn'>;
 }
 
-/** Removes old messages, once an hour. */
-export function createPruning({ outbox, log }: PruningDeps): (at: number) => Promise<void> {
+/** Removes old messages, once an hour and never twice at a time. */
+export function createPruning({ outbox, log }: PruningDeps): (at: number, signal: AbortSignal) => Promise<void> {
   let prunedAt = 0;
-  return async (at) => {
-    if (at - prunedAt < PRUNE_EVERY_MS) return;
-    const { done, undelivered } = await outbox.prune({ done: at - KEEP_MS, undelivered: at - KEEP_UNDELIVERED_MS });
+  let going = false;
+  const prune = async (at: number, signal: AbortSignal) => {
+    const before = { done: at - KEEP_MS, undelivered: at - KEEP_UNDELIVERED_MS };
+    const { undelivered } = await outbox.prune(before, signal);
     if (undelivered > 0)
       log.warn({ deleted: undelivered }, 'notifications that did not arrive were deleted after a year');
-    // What is left of a large heap goes with the next polls.
-    if (done + undelivered === 0) prunedAt = at;
+  };
+  return async (at, signal) => {
+    if (going || at - prunedAt < PRUNE_EVERY_MS) return;
+    [going, prunedAt] = [true, at];
+    await prune(at, signal).finally(() => (going = false));
   };
 }

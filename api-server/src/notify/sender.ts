@@ -4,6 +4,7 @@ import type { Write } from '../runs/state/records.ts';
 import type { TriedRequest } from '../runs/state/step-parts.ts';
 import type { Undelivered } from './undelivered.ts';
 import { createAuthorTurns, createPace, type MessageAuthor, targetsOf, untilTurn, waitsFor } from './author-turns.ts';
+import { createBeside } from './beside.ts';
 import { attempt, type Delivery, hide, type Io, type Prepared, type Unusable } from './channel.ts';
 import type { ChannelName, Notification } from './message.ts';
 import { createPruning, type PruneBefore, type Pruned } from './pruning.ts';
@@ -37,10 +38,10 @@ export interface Outbox {
   insert(notifications: readonly Notification[]): Write;
   claim(claim: { now: number; until: number; limit: number }): Promise<Claimed[]>;
   settle(settlement: Settlement): Promise<void>;
-  prune(before: PruneBefore): Promise<Pruned>;
+  prune(before: PruneBefore, signal: AbortSignal): Promise<Pruned>;
   definitionOf(runId: string): Promise<Pipeline | null>;
   /** What did not reach its channel so far. */
-  undelivered(): Promise<Undelivered[]>;
+  undelivered(signal: AbortSignal): Promise<Undelivered[]>;
 }
 
 export interface SenderDeps {
@@ -57,7 +58,7 @@ export interface SenderDeps {
   tryMs: number;
   patience: Patience;
   /** Told every few seconds, and after a message was given up. */
-  recount(): Promise<void>;
+  recount(signal: AbortSignal): Promise<void>;
 }
 
 /** Where a message goes; `tenant` is the namespace that it is of, null for the operator's. */
@@ -74,13 +75,15 @@ interface Sending {
 export class Sender {
   #deps: SenderDeps;
   #inFlight = new Set<Promise<void>>();
+  /** What reads much: no message waits for it. */
+  #beside = createBeside((error) => this.#warn(error));
   #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
   #polling: Promise<void> | null = null;
   /** The last claim was full, so more may wait. */
   #more = false;
-  #prune: (at: number) => Promise<void>;
+  #prune: ReturnType<typeof createPruning>;
   #recountAt = 0;
   #busyAt = 0;
   #limits = createRateLimits();
@@ -148,10 +151,11 @@ export class Sender {
   /** Resolves when everything that was begun has ended. */
   async settled(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
+    await this.#beside.ended();
   }
 
   async #poll(): Promise<void> {
-    const { outbox, log, now } = this.#deps;
+    const { outbox, now } = this.#deps;
     const limit = MAX_IN_FLIGHT - this.#inFlight.size;
     if (limit <= 0 || this.#stop.signal.aborted) return;
     try {
@@ -160,17 +164,18 @@ export class Sender {
       if (claimed.length > 0) this.#busyAt = at;
       this.#more = claimed.length === limit;
       claimed.forEach((one) => this.#begin(one));
-      await this.#prune(at);
-      await this.#recount(at);
+      this.#beside.begin(this.#prune(at, this.#stop.signal));
+      if (at < this.#recountAt) return;
+      this.#recountAt = at + RECOUNT_MS;
+      this.#beside.begin(this.#deps.recount(this.#stop.signal));
     } catch (error) {
-      log.warn({ err: error }, 'the outbox of notifications cannot be read; trying again');
+      this.#warn(error);
     }
   }
 
-  async #recount(at: number): Promise<void> {
-    if (at < this.#recountAt) return;
-    this.#recountAt = at + RECOUNT_MS;
-    await this.#deps.recount();
+  #warn(error: unknown): void {
+    if (this.#stop.signal.aborted) return;
+    this.#deps.log.warn({ err: error }, 'the outbox of notifications cannot be read; trying again');
   }
 
   #begin(claimed: Claimed): void {

@@ -12,7 +12,7 @@ export interface MetricsDeps {
   /** Active production runs. */
   runsInProgress(): Promise<number>;
   /** Messages that did not reach their channel. */
-  undelivered(): Promise<Undelivered[]>;
+  undelivered(): Promise<readonly Undelivered[]>;
   /** Runs that nobody has acknowledged, by team. */
   openAttention(): Promise<OpenAttention[]>;
   /** Approvals that wait in this process, by team; an empty name for those without one. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AT, notificationOf } from '../../notify/fixtures/run.ts';
 import type { Notification } from '../../notify/message.ts';
+import type { PruneBefore } from '../../notify/pruning.ts';
 import type { Outbox } from '../../notify/sender.ts';
 import { type Settlement } from '../../notify/settle.ts';
 import { readCounters } from '../db/counters.ts';
@@ -26,6 +27,7 @@ afterEach(async () => {
 const one = (id: string, more: Partial<Notification> = {}) => notificationOf({ id, runId: null, ...more });
 const store = (...notifications: Notification[]) => database.write((tx) => insertNotifications(tx, notifications));
 const claim = (now: number, limit = 10) => outbox.claim({ now, until: now + 15_000, limit });
+const prune = (before: PruneBefore) => outbox.prune(before, new AbortController().signal);
 const ids = (claimed: { id: string }[]) => claimed.map(({ id }) => id);
 const rows = () => database.db.selectFrom('notifications').selectAll().orderBy('id').execute();
 
@@ -185,9 +187,9 @@ test('rows go after their time, which is longer for what did not arrive', async 
       async (tx) => void (await tx.db.updateTable('notifications').set({ status }).where('id', '=', status).execute()),
     );
   await outbox.settle(settlement());
-  expect(await outbox.prune({ done: AT, undelivered: AT - 1 })).toEqual({ done: 3, undelivered: 0 });
+  expect(await prune({ done: AT, undelivered: AT - 1 })).toEqual({ done: 3, undelivered: 0 });
   expect((await rows()).map(({ id }) => id)).toEqual(['a', 'failed', 'pending']);
-  expect(await outbox.prune({ done: AT, undelivered: AT })).toEqual({ done: 0, undelivered: 2 });
+  expect(await prune({ done: AT, undelivered: AT })).toEqual({ done: 0, undelivered: 2 });
   expect((await rows()).map(({ id }) => id)).toEqual(['a']);
 });
 
@@ -198,7 +200,7 @@ test('a reminder that was stopped stays as long as its run, which may be opened 
       void (await tx.db.updateTable('notifications').set({ status: 'dismissed' }).where('id', '=', 'a').execute()),
   );
   await outbox.settle(settlement({ id: 'b' }));
-  expect(await outbox.prune({ done: AT, undelivered: AT })).toEqual({ done: 1, undelivered: 0 });
+  expect(await prune({ done: AT, undelivered: AT })).toEqual({ done: 1, undelivered: 0 });
   expect((await rows()).map(({ id }) => id)).toEqual(['a']);
 });
 

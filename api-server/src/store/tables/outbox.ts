@@ -1,7 +1,6 @@
 import type { Pipeline } from '@signalbox/crds';
 import type { Kysely } from 'kysely';
 import type { ConfigSource, Message, Notification } from '../../notify/message.ts';
-import type { PruneBefore, Pruned } from '../../notify/pruning.ts';
 import type { Outbox } from '../../notify/sender.ts';
 import type { Claimed, Settlement } from '../../notify/settle.ts';
 import { isTerminal, type RunEvent, type RunStatus } from '../../runs/state/model.ts';
@@ -9,9 +8,10 @@ import { addCounters } from '../db/counters.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { dialectOf } from '../db/dialect.ts';
 import { attentionOf } from './attention.ts';
-import { type NotificationStatus, readTries, undelivered } from './notification-list.ts';
+import { readTries, undelivered } from './notification-list.ts';
 import { runDefinition } from './definitions.ts';
 import { appendEvents } from './event-writes.ts';
+import { pruneNotifications } from './retention/prune-notifications.ts';
 import type { NotificationRow, Tables } from '../db/schema.ts';
 import { columns, statement } from '../db/statement.ts';
 import { toWrite } from '../db/write.ts';
@@ -212,37 +212,12 @@ async function appendToEndedRun(tx: Tx, runId: string, event: Omit<RunEvent, 'se
   await appendEvents(tx, runId, { firstSeq: seq, json: JSON.stringify([{ seq, ...event }]) });
 }
 
-/** Rows that one transaction deletes at most. */
-const PRUNE_ROWS = 1_000;
-
-const pruneRows = (...statuses: NotificationStatus[]) =>
-  statement<{ before: number }>((db, slot) =>
-    db.deleteFrom('notifications').where('id', 'in', (old) =>
-      old
-        .selectFrom('notifications')
-        .select('id')
-        .where('created_at', '<', slot.before)
-        .where('status', 'in', statuses)
-        // Goes on where somebody opens its run again.
-        .where((row) => row.or([row('event', '<>', 'remind'), row('status', '<>', 'dismissed')]))
-        .limit(PRUNE_ROWS),
-    ),
-  );
-const pruneDone = pruneRows('sent', 'forwarded', 'dismissed');
-const pruneUndelivered = pruneRows('pending', 'failed');
-
-/** Deletes rows created before these times, a bounded number of them; answers how many. */
-export const pruneNotifications = async (tx: Tx, before: PruneBefore): Promise<Pruned> => ({
-  done: await tx.run(pruneDone, { before: before.done }),
-  undelivered: await tx.run(pruneUndelivered, { before: before.undelivered }),
-});
-
 /** The outbox of the service over its database. */
-export const createOutbox = (database: Pick<Database, 'db' | 'write'>): Outbox => ({
+export const createOutbox = (database: Pick<Database, 'db' | 'reader' | 'write'>): Outbox => ({
   insert: (notifications) => toWrite((tx) => insertNotifications(tx, notifications)),
   claim: async (claim) => ((await anyDue(database.db, claim.now)) ? database.write((tx) => claimDue(tx, claim)) : []),
   settle: (settlement) => database.write((tx) => settleNotification(tx, settlement)),
-  prune: (before) => database.write((tx) => pruneNotifications(tx, before)),
-  undelivered: () => undelivered(database.db),
+  prune: (before, signal) => pruneNotifications(database, before, signal),
+  undelivered: (signal) => undelivered(database.reader(signal)),
   definitionOf: async (runId) => (await runDefinition(database.db, runId)) as Pipeline | null,
 });

@@ -19,7 +19,8 @@ import { anyMark } from '../feedback.ts';
 import { listDeliveries } from '../deliveries.ts';
 import { lastRuns } from '../last-runs.ts';
 import { lastStatuses, listRuns } from '../list-runs.ts';
-import { listNotifications } from '../notification-list.ts';
+import { listNotifications, undelivered } from '../notification-list.ts';
+import { oldRows } from '../retention/prune-notifications.ts';
 import { runDetail } from '../run-detail.ts';
 import { createDeclared } from '../results/declared.ts';
 import { batchAnswers } from '../replay/batch-answers.ts';
@@ -132,9 +133,9 @@ async function plansOf(
 
 /** Tables that grow with the history. */
 const LARGE = 'runs|step_executions|judged_steps|run_events|run_bodies|deliveries|notifications|approvals';
-// Who looks through an index of the few failed messages, or of the runs without a team, reads no more than those.
+// Who looks through an index of the few failed or waiting messages, or of the runs without a team, reads no more than those.
 const SCAN = new RegExp(
-  `SCAN (${LARGE})\\b(?! USING INDEX (?:notifications_failed|runs_without_team)\\b)|Seq Scan on (${LARGE}|run_search)\\b`,
+  `SCAN (${LARGE})\\b(?! USING INDEX (?:notifications_failed|notifications_due|runs_without_team)\\b)|Seq Scan on (${LARGE}|run_search)\\b`,
 );
 
 /** A statement without a condition of its own that stops after a page reads no more than that page. */
@@ -182,6 +183,8 @@ test.each<[string, (db: Kysely<Tables>) => Promise<unknown>]>([
   ['the newest deliveries', (db) => listDeliveries(db, {}, 51)],
   ['deliveries that were refused', (db) => listDeliveries(db, { outcome: ['at_capacity'] }, 51)],
   ['messages that were given up', (db) => listNotifications(db, { status: 'failed' }, 51)],
+  ['messages that did not arrive', (db) => undelivered(db)],
+  ['a part of the old messages', (db) => oldRows(db, { created_at: 7, id: 'x' }, 100)],
   ['how many approvals wait', (db) => countWaiting(db)],
   ['a run', (db) => runDetail(db, ID, { raw: true })],
   ['the events of a run', (db) => readEvents(db, ID, 0)],
