@@ -31,34 +31,47 @@ interface Entry extends Waiting {
 }
 
 export function createWaiters(): Waiters {
-  const entries = new Set<Entry>();
+  const byId = new Map<string, Set<Entry>>();
+  const byRun = new Map<string, Set<Entry>>();
   return {
     enter: (question) => {
       const entry: Entry = { ...question, woken: false, call: () => undefined };
-      entries.add(entry);
+      add(byId, entry.id, entry);
+      add(byRun, entry.runId, entry);
       return {
         pause: (milliseconds, signal) => pause(entry, milliseconds, signal),
-        leave: () => void entries.delete(entry),
+        leave: () => {
+          remove(byId, entry.id, entry);
+          remove(byRun, entry.runId, entry);
+        },
       };
     },
     wake: (id) => {
-      for (const entry of entries) {
-        if (entry.id !== id) continue;
+      for (const entry of byId.get(id) ?? []) {
         entry.woken = true;
         entry.call();
       }
     },
-    has: (id) => [...entries].some((entry) => entry.id === id),
-    asks: (runId) => [...entries].some((entry) => entry.runId === runId),
+    has: (id) => byId.has(id),
+    asks: (runId) => byRun.has(runId),
     pendingByTeam: () => {
-      const waiting = new Map(
-        [...entries].filter(({ stage }) => stage === 'production').map(({ id, team }) => [id, team ?? '']),
-      );
       const teams = new Map<string, number>();
-      for (const team of waiting.values()) teams.set(team, (teams.get(team) ?? 0) + 1);
+      for (const entries of byId.values()) {
+        const asked = [...entries].findLast(({ stage }) => stage === 'production');
+        if (asked) teams.set(asked.team ?? '', (teams.get(asked.team ?? '') ?? 0) + 1);
+      }
       return teams;
     },
   };
+}
+
+const add = (index: Map<string, Set<Entry>>, key: string, entry: Entry) =>
+  void index.set(key, (index.get(key) ?? new Set()).add(entry));
+
+function remove(index: Map<string, Set<Entry>>, key: string, entry: Entry): void {
+  const entries = index.get(key);
+  entries?.delete(entry);
+  if (entries?.size === 0) index.delete(key);
 }
 
 function pause(entry: Entry, milliseconds: number, signal: AbortSignal): Promise<void> {
