@@ -58,6 +58,16 @@ test('verdicts of pipelines come with their sentence, or without', () => {
   ]);
 });
 
+test('a long reason of a golden set is cut, and those of others stay', () => {
+  const golden_sets = [
+    { name: 'long', verdict: 'failed', reason: 'x'.repeat(1_025) },
+    { name: 'short', verdict: 'passed', reason: 'all agree' },
+  ];
+  const view = readDefinitions('api-server-0', { definitions: [], golden_sets });
+  expect(view?.goldenSets.get('long')?.reason).toHaveLength(1_001);
+  expect(view?.goldenSets.get('short')).toEqual({ verdict: 'passed', reason: 'all agree' });
+});
+
 test.each<[string, (pod: string, body: unknown) => unknown, object]>([
   ['definitions', readDefinitions, {}],
   ['agents', readAgents, {}],

@@ -85,7 +85,7 @@ const Definitions = z.looseObject({
   errors: firstOf(Problem),
   warnings: firstOf(Problem),
   golden_sets: z
-    .array(z.looseObject({ name: z.string(), verdict: z.string(), reason: z.string().max(1024) }))
+    .array(z.looseObject({ name: z.string(), verdict: z.string(), reason: z.string() }))
     .max(MAX_ENTRIES)
     .default([])
     .catch([]),
@@ -111,7 +111,9 @@ export function readDefinitions(pod: string, body: unknown): ReplicaView | null 
         verdict ? [[keyOf(kind, name), { verdict, ...(reason ? { reason } : {}) }] as const] : [],
       ),
     ),
-    goldenSets: new Map(sets.map(({ name, verdict, reason }) => [name, { verdict, reason }])),
+    goldenSets: new Map(
+      sets.map(({ name, verdict, reason }) => [name, { verdict, reason: cutShort(reason, MAX_MESSAGE) }]),
+    ),
     tools: new Map(),
   };
 }
