@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { NOW, openTestStore, type TestStore } from '../../web/fixtures/store.ts';
 import type { VersionUse } from '../../versions/uses.ts';
 import { markRun } from '../tables/feedback.ts';
+import type { Database, Tx } from '../db/database.ts';
 import { keepEarlierPrompts } from '../tables/prompt-templates.ts';
 import { labelledCounts } from './calibration.ts';
 import { knownPrompts, promptUses, withTemplates } from './prompt-versions.ts';
@@ -122,6 +123,20 @@ test('of many long prompts the newest have their texts, as far as these have roo
     ...Array.from({ length: 32 }, (_, at) => String(39 - at).padEnd(2)),
     ...Array.from({ length: 8 }, () => null),
   ]);
+});
+
+test('prompts of earlier definitions are kept one definition at a time, with turns for others between', async () => {
+  const stored = Array.from({ length: 5 }, (_, n) => definition(`edition ${n}`, `h${n}`));
+  await store.database.write((tx) => tx.db.insertInto('definitions').values(stored).execute());
+  const kept: number[] = [];
+  let turns = 0;
+  const write = async <T>(job: (tx: Tx) => Promise<T>) => {
+    kept.push(turns);
+    setImmediate(() => (turns += 1));
+    return store.database.write(job);
+  };
+  await keepEarlierPrompts({ ...store.database, write } as Database, NOW);
+  expect(new Set(kept).size).toBeGreaterThanOrEqual(5);
 });
 
 test('prompts of definitions that were stored before prompts were are kept at the next start', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Database, Tx } from '../db/database.ts';
 import { type PromptText, promptTexts } from '../../versions/prompt-texts.ts';
 import { lastMark, setMark } from './marks.ts';
@@ -17,7 +18,6 @@ export async function keepPrompts(tx: Tx, pipeline: unknown): Promise<void> {
 }
 
 const FILLED = 'prompts_kept_until';
-const BATCH = 20;
 /** Clocks of replicas differ, and one of an older program may still store definitions alone. */
 const OVERLAP_MS = 86_400_000;
 
@@ -25,21 +25,20 @@ const OVERLAP_MS = 86_400_000;
 export async function keepEarlierPrompts(database: Database, now: number): Promise<void> {
   const since = (await lastMark(database.db, FILLED)) ?? 0;
   for (let after = ''; ;) {
-    const rows = await database.db
+    const row = await database.db
       .selectFrom('definitions')
       .select(['hash', 'body'])
       .where('kind', '=', 'Pipeline')
       .where('hash', '>', after)
       .where('stored_at', '>=', since)
       .orderBy('hash')
-      .limit(BATCH)
-      .execute();
-    const last = rows.at(-1);
-    if (!last) break;
-    await database.write(async (tx) => {
-      for (const { body } of rows) await keepPrompts(tx, JSON.parse(body));
-    });
-    after = last.hash;
+      .limit(1)
+      .executeTakeFirst();
+    if (!row) break;
+    await database.write((tx) => keepPrompts(tx, JSON.parse(row.body)));
+    after = row.hash;
+    // One body may take milliseconds.
+    await setImmediate();
   }
   await database.write((tx) => setMark(tx, FILLED, now - OVERLAP_MS));
 }
