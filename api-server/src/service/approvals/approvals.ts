@@ -46,7 +46,7 @@ export interface Asking {
 }
 
 export interface ApprovalsDeps {
-  database: Pick<Database, 'db' | 'write'>;
+  database: Pick<Database, 'db' | 'reader' | 'write'>;
   rules: ApproverRules;
   /** Writes the notifications, in the transaction that stores the approval. */
   announce(run: ActiveRun, asking: Asking): Write[];
@@ -87,6 +87,9 @@ export interface Approvals {
   /** Calls the listener for every approval that this process closed. */
   onClosed(listener: (approval: Approval) => void): void;
 }
+
+/** Of a run with thousands of approvals all rows are looked at. */
+const LIST_MS = 30_000;
 
 /** Polling interval for a decision that another replica takes. */
 const LOOK_EVERY_MS = 10_000;
@@ -152,7 +155,8 @@ export function createApprovals({ database, rules, announce, now, elapsed = sinc
     },
     rules,
     list: async (filter, page) => {
-      const { approvals, total } = await listApprovals(db, filter, page);
+      const from = filter.run === undefined ? db : database.reader(AbortSignal.timeout(LIST_MS));
+      const { approvals, total } = await listApprovals(from, filter, page);
       return { approvals: approvals.map((approval) => underRules(approval, rules)), total };
     },
     countWaiting: () => countWaiting(db),
