@@ -6,6 +6,7 @@ export * from './language/compute-limit.ts';
 export * from './rpc/errors.ts';
 export * from './kinds/evidence.ts';
 export * from './language/expression.ts';
+export { findText } from './language/find-text.ts';
 export { LIMITS } from './kinds/fields.ts';
 export * from './hash.ts';
 export * from './kinds/image-server.ts';

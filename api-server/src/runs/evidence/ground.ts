@@ -1,4 +1,4 @@
-import type { Grounding } from '@signalbox/crds';
+import { findText, type Grounding } from '@signalbox/crds';
 import type { SecondOpinion } from '../state/model.ts';
 import { runValues } from '../prompt/run-values.ts';
 import { oneAtATime } from '../prompt/one-at-a-time.ts';
@@ -57,7 +57,7 @@ async function question(deps: OpinionDeps, begun: Begun, { prompt_template: temp
   const values = () => runValues(begun.run, deps.now(), { ...begun.locals, ...answerValues(subject), material });
   const own = { part: 'grounding' as const, template, values };
   const input = await renderOr(deps.templates, begun, own, () => builtIn(subject, material));
-  return { input, sources: sourcesOf(subject, input.includes(material) ? material : null) };
+  return { input, sources: sourcesOf(subject, findText(input, material) === -1 ? null : material) };
 }
 
 /** Characters of a name as evidence has it: an agent of another backend makes it up. */

@@ -14,7 +14,7 @@ import { type OpinionDeps, type Subject, verify } from './verify.ts';
 const PROMPT = '\u0001'.repeat(166) + 'xx';
 const answer = { confidence: 0.9, summary: 'looked', output: { text: 'fine' } };
 
-function world(roomOfRun: number) {
+function world(roomOfRun: number, text = PROMPT) {
   const run = {
     id: 'r',
     parent: null,
@@ -47,7 +47,7 @@ function world(roomOfRun: number) {
         rendering.most = Math.max(rendering.most, rendering.now);
         await new Promise(setImmediate);
         rendering.now -= 1;
-        return { ok: true, text: PROMPT, missing: [] };
+        return { ok: true, text, missing: [] };
       },
     },
   } as unknown as OpinionDeps;
@@ -76,3 +76,14 @@ test.each([
     expect(memory.all()).toBe(0);
   },
 );
+
+test('what a judge is asked is searched for what the step saw in linear time', async () => {
+  const material = `${'a'.repeat(3_000)}b${'a'.repeat(56_999)}`;
+  const { deps, begun } = world(10_000_000, 'a'.repeat(250_000));
+  const subject = { answer, raw: { prompt: material }, signal: AbortSignal.abort() } as unknown as Subject;
+  const before = process.threadCpuUsage();
+  const opinion = await ground(deps, begun, subject);
+  const { user, system } = process.threadCpuUsage(before);
+  expect(opinion?.sources).toEqual(['what its own prompt_template shows']);
+  expect((user + system) / 1000).toBeLessThan(1000);
+});
