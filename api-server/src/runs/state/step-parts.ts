@@ -25,11 +25,11 @@ export interface StepPart {
   unreported?: true;
 }
 
-/** What stands under a name like this in a query is a credential. */
-const SECRET_VALUE = /([?&][^=&#]*(?:token|secret|key|pass|pwd|auth|sig|credential|session)[^=&#]*=)[^&#]*/gi;
+/** What stands under a name like this in a query is a credential. Of a text that is not short it takes long. */
+const SECRET_VALUE = /([?&](?=[^=&#]*(?:token|secret|key|pass|pwd|auth|sig|credential|session))[^=&#]*=)[^&#]*/gi;
 const USER = /^([a-z][a-z0-9+.-]*:\/\/)[^/?#@]*@/i;
 const MAX_URL = 500;
 
 /** A URL for people: without the operator's secrets, without a user and a password, without credentials in its query. */
 export const shownUrl = (url: string, mask: (text: string) => string): string =>
-  mask(url).replace(USER, '$1').replaceAll(SECRET_VALUE, '$1***').slice(0, MAX_URL);
+  mask(url).replace(USER, '$1').slice(0, MAX_URL).replaceAll(SECRET_VALUE, '$1***').slice(0, MAX_URL);
