@@ -36,7 +36,7 @@ export async function askForTool(
   if (known && known.status !== 'pending') return decisionOf(known);
   const approval = known ?? questionOf({ id, hash }, asking, request);
   using held = attempt.hold(sizeOf(approval, known !== null));
-  if (!known && held.refused) return notAsked(approval, held.refused);
+  if (held.refused) return notAsked(approval, held.refused);
   const fields = { step_name: name, approval_id: id, server: request.server, tool: request.tool };
   const tool = `${request.server}/${request.tool}`;
   await turn(run);
@@ -56,10 +56,14 @@ export async function askForTool(
   return decision;
 }
 
+/** Of a question beside its text and its input, which counts twice: its row, who waits for it, its lines in the log. */
+const QUESTION_CHARS = 6 * 1024;
+
 /** Of its text and its input, both of which are stored where they are not yet; the input is read, too. */
 const sizeOf = ({ question, tool }: Approval, isStored: boolean) => ({
-  sends: question.length + sizeOfValues(tool?.input ?? null),
+  sends: QUESTION_CHARS + question.length + sizeOfValues(tool?.input ?? null),
   stores: isStored ? 0 : 2 * question.length,
+  goesOn: isStored,
 });
 
 const notAsked = ({ tool }: Approval, { message }: Failure): ToolDecision => ({

@@ -13,7 +13,6 @@ import type { RawResponse, StepError, StepExecution, StepStatus, TrustReport } f
 import { heldView } from '../state/held.ts';
 import { holdSlot, type Part, shareSlot } from '../state/shared-slot.ts';
 import type { Span } from '../state/span.ts';
-import { takeWorkers } from '../state/workers.ts';
 import { runStep, type StepDeps, type StepOutcome } from '../step/step.ts';
 import { endedStep, startedStep, type StepOf } from '../evidence/step-execution.ts';
 import { addWarnings } from '../evidence/warnings.ts';
@@ -106,7 +105,7 @@ export async function runBranches(
   const { signal } = deadline;
   const shared = shareSlot(run.slot);
   const waiting = branches.filter(({ ctx }) => !run.results.has(ctx.name));
-  const workers = takeWorkers(run, Math.min(limit, waiting.length));
+  const workers = deps.prompts.takeWorkers(run, Math.min(limit, waiting.length));
   const worker = async ({ slot, leave }: Part) => {
     try {
       for (let next = waiting.shift(); next; next = waiting.shift()) {

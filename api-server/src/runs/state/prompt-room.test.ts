@@ -86,3 +86,25 @@ test('a prompt counts with what the places of its values take', () => {
   room.hold(runBelow(null), { raw: { prompt: 'x'.repeat(2_000), promptSpans } });
   expect(memory.all()).toBeGreaterThan(75 * promptSpans.length);
 });
+
+test('a step that began before a restart goes on where it has no room, and counts', () => {
+  const memory = createShares(1_000);
+  const room = createPromptRoom(memory, () => null);
+  const asks = { raw: null, sends: 2_000 };
+  expect(room.hold(runBelow(null), asks).refused).toMatchObject({ type: 'prompts_too_large' });
+  expect(memory.all()).toBe(0);
+  using held = room.hold(runBelow(null), { ...asks, goesOn: true });
+  expect([held.refused, memory.all()]).toEqual([null, 4_000]);
+});
+
+test('branches count while workers have them, and groups take one worker where a further run would have no room', () => {
+  const memory = createShares(600 * 1024);
+  const room = createPromptRoom(memory, () => null);
+  const workers = Array.from({ length: 6 }, () => room.takeWorkers(runBelow(null, 'shop'), 50));
+  expect(workers.map(({ count }) => count)).toEqual([50, 50, 50, 25, 1, 1]);
+  expect(memory.all()).toBe(177 * 12 * 1024);
+  expect(memory.isFull('shop')).toBe(true);
+  expect(room.takeWorkers(runBelow(null, 'bank'), 50).count).toBe(50);
+  for (const { count, leave } of workers) for (let at = 0; at < count; at++) leave();
+  expect(memory.all()).toBe(50 * 12 * 1024);
+});

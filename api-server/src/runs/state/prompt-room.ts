@@ -4,6 +4,7 @@ import { failure, type Failure } from './executor.ts';
 import type { RawResponse } from './model.ts';
 import type { Shares } from './shares.ts';
 import { sizeOfValues } from './size-of-values.ts';
+import { takeWorkers, topOf, type Workers } from './workers.ts';
 
 interface HeldPrompt extends Disposable {
   /** Why it is not sent: its run and the sub-runs hold too much. */
@@ -15,11 +16,15 @@ interface Asked {
   raw: RawResponse | null;
   sends?: number;
   stores?: number;
+  /** It began before a restart, and what it holds counts whether it has room or not. */
+  goesOn?: boolean;
 }
 
 /** The prompts, lists and requests of steps that go on, which may wait for people, or for silent servers, by the thousand. */
 export interface PromptRoom {
   hold(run: ActiveRun, asked: Asked): HeldPrompt;
+  /** Workers for a group of branches, which count until they leave: one at least, and more where a further run has room beside them. */
+  takeWorkers(run: ActiveRun, wanted: number): Workers;
   /** Counts the list that a run goes on with, until it ends; false, and it counts nothing, where that has no room. */
   restore(run: ActiveRun): boolean;
   /** Once a run has ended. */
@@ -49,6 +54,9 @@ const TOO_LARGE = failure(
 /** In memory: where it is asked, and in its row or its connection. */
 const COPIES = 2;
 
+/** Of a branch that goes on beside its prompt: its row, its question or call, its lines in the log. */
+const BRANCH_BYTES = 12 * 1024;
+
 /** Characters of what a row keeps, and what they take in memory: lists are held as they were read. */
 function sizeOf(raw: RawResponse | null): { chars: number; size: number } {
   if (raw === null) return { chars: 0, size: 0 };
@@ -66,15 +74,30 @@ const listOf = ({ inFlight }: ActiveRun): RawResponse | null =>
 export function createPromptRoom(memory: Shares, dailyBytes: DailyBytes): PromptRoom {
   const restored = new WeakMap<ActiveRun, number>();
   return {
-    hold: (run, { raw, sends = 0, stores = 0 }) => {
+    hold: (run, { raw, sends = 0, stores = 0, goesOn = false }) => {
       const { chars, size: takes } = sizeOf(raw);
       const size = COPIES * (takes + sends);
       const refused = memory.fits(run, size)
         ? (refusePrompt(run, chars) ?? dailyBytes(run, chars + stores))
         : TOO_LARGE;
-      if (refused) return { refused, [Symbol.dispose]: () => undefined };
+      if (refused && !goesOn) return { refused, [Symbol.dispose]: () => undefined };
       memory.add(run, size);
       return { refused: null, [Symbol.dispose]: () => memory.add(run, -size) };
+    },
+    takeWorkers: (run, wanted) => {
+      const { namespace } = topOf(run);
+      const hasRoom = (size: number) => memory.fits(run, size) && !memory.isFull(namespace, { all: size, own: size });
+      let most = wanted;
+      while (most > 1 && !hasRoom(most * BRANCH_BYTES)) most -= 1;
+      const { count, leave } = takeWorkers(run, most);
+      memory.add(run, count * BRANCH_BYTES);
+      return {
+        count,
+        leave: () => {
+          memory.add(run, -BRANCH_BYTES);
+          leave();
+        },
+      };
     },
     restore: (run) => {
       const { chars, size } = sizeOf(listOf(run));

@@ -76,8 +76,8 @@ export interface Attempt {
   span: Span;
   /** The stored step; `startedAt` is milliseconds, and of the first start where the step goes on after a restart. */
   step: { id: string; startedAt: number };
-  /** Counts a question that waits for people towards what the run and its namespace may hold, and `stores` of it with their day. */
-  hold(question: { sends: number; stores: number }): Disposable & { refused: Failure | null };
+  /** Counts a question that waits for people towards what the run and its namespace may hold, and `stores` of it with their day; one that `goesOn` was asked before. */
+  hold(question: { sends: number; stores: number; goesOn: boolean }): Disposable & { refused: Failure | null };
   /** Stores what the run has pending and these, durably. */
   store(writes: Write[]): Promise<void>;
 }

@@ -58,9 +58,10 @@ export async function runStep(deps: StepDeps, ctx: StepContext): Promise<StepOut
   const condition = await evaluateWhen(deps, ctx, ctx.step.when);
   if (condition === 'skip') return skipped(deps, ctx);
   const known = condition === 'run' ? await prepare(deps, ctx) : condition;
-  using held = deps.prompts.hold(ctx.run, known.ok ? known : { raw: null });
   // A resumed one may have asked people already.
-  const prepared = (!ctx.run.inFlight.has(ctx.name) && held.refused) || known;
+  const goesOn = ctx.run.inFlight.has(ctx.name);
+  using held = deps.prompts.hold(ctx.run, { ...(known.ok ? known : { raw: null }), goesOn });
+  const prepared = held.refused ?? known;
   const spent = overBudget(ctx.run);
   const begun = await begin(deps, ctx, toBegin(prepared, spent));
   if (!prepared.ok) return failed(deps, begun, prepared);
