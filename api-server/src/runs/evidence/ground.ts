@@ -63,9 +63,12 @@ async function question(deps: OpinionDeps, begun: Begun, { prompt_template: temp
 /** Characters of a name as evidence has it: an agent of another backend makes it up. */
 const NAME_CHARS = 360;
 
+/** An agent of another backend may put anything there, also what makes no text. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 /** A tool of a trace as it is named to people. */
 export const toolName = ({ server, tool }: { server?: unknown; tool?: unknown }): string =>
-  `${String(server)}/${String(tool)}`.slice(0, NAME_CHARS);
+  `${textOf(server)}/${textOf(tool)}`.slice(0, NAME_CHARS);
 
 const toolResults = ({ trace = [] }: Subject['raw']): Record<string, unknown>[] =>
   (trace as Record<string, unknown>[]).filter(({ type }) => type === 'tool_call');
@@ -73,7 +76,7 @@ const toolResults = ({ trace = [] }: Subject['raw']): Record<string, unknown>[] 
 /** The prompt and every tool result: what the answer may rest on. */
 function materialOf({ raw }: Subject): string {
   const results = toolResults(raw).map(
-    ({ server, tool, result }) => `${String(server)}/${String(tool)}: ${String(result)}`,
+    ({ server, tool, result }) => `${textOf(server)}/${textOf(tool)}: ${textOf(result)}`,
   );
   return [raw.prompt ?? '', ...results].join('\n\n').slice(0, MATERIAL_CHARS);
 }

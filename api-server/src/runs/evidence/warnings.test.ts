@@ -98,6 +98,31 @@ test('failed attempts, and a failure after which the run went on, are warnings o
   expect(run.step('look').trustReport).toMatchObject({ passed: null, sentence: 'The step ended before its gate.' });
 });
 
+test('what a trace names without a text ends no run', async () => {
+  const noText = { toString: 1, valueOf: 1 };
+  const trace = ['tool_call', 'tool_denied', noText].map((type) => ({
+    type,
+    server: noText,
+    tool: 'read',
+    result: noText,
+    left_out: 1,
+  }));
+  const grounding = `, grounding: {agent: judge}`;
+  await make({
+    pipelines: [text(step(grounding))],
+    agents: { look: said(trace, [], true), judge: () => sure(1, { score: 1 }) },
+  });
+  const run = await world.run('p');
+  expect(run.run).toMatchObject({ status: 'completed', error: null });
+  expect(warnings(run)).toEqual([
+    ['denied_tools', '2 tool calls denied: /read'],
+    [
+      'trace_cut',
+      'the trace lacks entries, or their inputs and results, among them 1 of /read (tool_call), 1 of /read (tool_denied), 1 of /read ()',
+    ],
+  ]);
+});
+
 test('a trace of an earlier attempt that was cut is a warning of the last one', async () => {
   let attempts = 0;
   const spent = {

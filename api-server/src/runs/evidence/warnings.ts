@@ -1,7 +1,7 @@
 import type { Step } from '@signalbox/crds';
 import type { ActiveRun } from '../state/active-run.ts';
 import type { RawResponse, SecondOpinion, TrustReport, TrustWarning } from '../state/model.ts';
-import { toolName } from './ground.ts';
+import { textOf, toolName } from './ground.ts';
 import type { Begun, Ending } from './step-execution.ts';
 
 /** The ending of a step with what there is to warn of it. */
@@ -83,7 +83,7 @@ function deniedTools({ trace = [] }: RawResponse): TrustWarning[] {
 
 function cutTrace({ trace = [], traceCut = false }: RawResponse): TrustWarning[] {
   const short = (trace as TraceLine[]).filter((line) => leftOut(line) > 0);
-  const counts = short.map((line) => `${leftOut(line)} of ${toolName(line)} (${String(line.type).slice(0, MAX_TYPE)})`);
+  const counts = short.map((line) => `${leftOut(line)} of ${toolName(line)} (${textOf(line.type).slice(0, MAX_TYPE)})`);
   const entries = counts.length > 0 ? `, among them ${named(counts)}` : '';
   return when(traceCut, 'trace_cut', `the trace lacks entries, or their inputs and results${entries}`);
 }
