@@ -35,6 +35,27 @@ test('who stops waiting leaves no hole', async () => {
   expect(await behind).toBe(true);
 });
 
+test('where a limit was changed, who waits enters once there is room by its own', async () => {
+  const concurrencyGroups = createConcurrencyGroups();
+  const inside: string[] = [];
+  const take = (id: string, limit: number) =>
+    void concurrencyGroups.take({ ...concurrencyGroup, limit }, id, open).then(() => inside.push(id));
+  const leave = async (id: string) => {
+    concurrencyGroups.leave(concurrencyGroup, id);
+    await new Promise(setImmediate);
+  };
+  for (const id of ['a', 'b', 'c']) take(id, 3);
+  for (const id of ['d', 'e']) take(id, 1);
+  for (const id of ['f', 'g', 'h']) take(id, 3);
+  for (const id of ['a', 'b']) await leave(id);
+  expect(inside).toEqual(['a', 'b', 'c']);
+  await leave('c');
+  expect(inside).toEqual(['a', 'b', 'c', 'd']);
+  await leave('d');
+  await leave('e');
+  expect(inside.slice(4)).toEqual(['e', 'f', 'g', 'h']);
+});
+
 test('sub-runs, whose runs have begun, take no place of the queue', async () => {
   const concurrencyGroups = createConcurrencyGroups();
   const enter = (id: string, parent: ActiveRun | null) => {

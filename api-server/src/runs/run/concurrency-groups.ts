@@ -24,6 +24,8 @@ export interface ConcurrencyGroups {
 
 interface Waiter {
   runId: string;
+  /** As its definition says, which may have changed since others entered. */
+  limit: number;
   enter(): void;
 }
 
@@ -63,7 +65,9 @@ export function createConcurrencyGroups(): ConcurrencyGroups {
         };
         const waiter: Waiter = {
           runId,
+          limit: concurrencyGroup.limit,
           enter: () => {
+            here.waiting.shift();
             signal.removeEventListener('abort', leave);
             waitingRuns -= counted;
             here.inside.add(runId);
@@ -78,7 +82,8 @@ export function createConcurrencyGroups(): ConcurrencyGroups {
     },
     leave: (concurrencyGroup, runId) => {
       const here = occupied(concurrencyGroup);
-      if (here.inside.delete(runId)) here.waiting.shift()?.enter();
+      here.inside.delete(runId);
+      while (here.inside.size < (here.waiting[0]?.limit ?? 0)) here.waiting[0]?.enter();
       tidy(concurrencyGroup, here);
     },
     oldest: (concurrencyGroup) => concurrencyGroups.get(concurrencyGroup.key)?.inside.values().next().value,
