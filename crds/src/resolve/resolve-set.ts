@@ -148,7 +148,7 @@ function* withoutBrokenCalls(
   for (const { name, source } of definitions)
     if (name !== null) standings.set(name, standingOf(operator?.tenancy, source.namespace));
   const standingNamed = (name: string) => standings.get(name) ?? UNRESTRICTED;
-  const findings = subPipelineFindings(
+  const findings = yield* subPipelineFindings(
     calling.map(({ resolved }) => resolved.config),
     new Set(standings.keys()),
   );

@@ -3,6 +3,7 @@ import type { Pipeline } from '../kinds/pipeline.ts';
 import type { Finding, Loc } from '../problem.ts';
 import { suggestions } from '../references/closest-name.ts';
 import { isFanOut, isParallel, type ItemStep, type Step } from '../kinds/step.ts';
+import { circlesOf } from './circles.ts';
 
 interface Call {
   to: string;
@@ -11,61 +12,48 @@ interface Call {
 
 /**
  * Problems of the calls between pipelines, by the caller's name: a pipeline that is not defined, a cycle, and more than five
- * levels below one run.
+ * levels below one run. It yields before each part that takes long where there are many calls.
  */
-export function subPipelineFindings(
+export function* subPipelineFindings(
   pipelines: readonly Pipeline[],
   declared: ReadonlySet<string>,
-): Map<string, Finding[]> {
+): Generator<null, Map<string, Finding[]>> {
   const calls = new Map(
     pipelines.flatMap((pipeline) => {
       const own = callsOf(pipeline);
       return own.length === 0 ? [] : [[pipeline.name, own]];
     }),
   );
-  const below = reached(calls);
-  const circular = new Set([...calls.keys()].filter((name) => below(name).has(name)));
-  const depth = depths(new Map([...calls].filter(([name]) => !circular.has(name))));
-  const graph = { below, depth, declared, meant: suggestions(declared) };
+  yield null;
+  const circles = circlesOf(new Map([...calls].map(([name, own]) => [name, own.map(({ to }) => to)])));
+  yield null;
+  const open = [...calls].filter(([name, own]) => !own.some(({ to }) => isCircular(name, to, circles)));
+  const depth = depths(new Map(open));
+  const graph = { circles, depth, declared, meant: suggestions(declared) };
+  yield null;
   return new Map([...calls].map(([name, own]) => [name, own.flatMap((call) => check(name, call, graph))]));
 }
 
+type Circles = ReadonlyMap<string, string>;
+
+const isCircular = (from: string, to: string, circles: Circles): boolean => circles.get(from) === circles.get(to);
+
 interface Graph {
-  below: Below;
+  circles: Circles;
   depth: ReadonlyMap<string, number>;
   declared: ReadonlySet<string>;
   meant(name: string): string;
 }
 
-function check(from: string, { to, loc }: Call, { below, depth, declared, meant }: Graph): Finding[] {
+function check(from: string, { to, loc }: Call, { circles, depth, declared, meant }: Graph): Finding[] {
   if (!declared.has(to)) {
     const msg = `pipeline "${to}" does not exist${meant(to)}`;
     return [{ loc, msg, reason: 'missing_pipeline' }];
   }
-  if (to === from || below(to).has(from)) return [{ loc, msg: `calls itself through "${to}"`, reason: 'cycle' }];
+  if (isCircular(from, to, circles)) return [{ loc, msg: `calls itself through "${to}"`, reason: 'cycle' }];
   if (1 + (depth.get(to) ?? 0) > LIMITS.subPipelineDepth)
     return [{ loc, msg: `calls more than ${LIMITS.subPipelineDepth} levels of pipelines`, reason: 'too_deep' }];
   return [];
-}
-
-type Below = (name: string) => ReadonlySet<string>;
-
-/** The pipelines that one calls, directly or through others. */
-function reached(calls: ReadonlyMap<string, readonly Call[]>): Below {
-  const direct = new Map([...calls].map(([name, own]) => [name, new Set(own.map(({ to }) => to))]));
-  const known = new Map<string, ReadonlySet<string>>();
-  return (name) => {
-    const found = known.get(name) ?? reachedFrom(name, direct);
-    known.set(name, found);
-    return found;
-  };
-}
-
-function reachedFrom(name: string, direct: ReadonlyMap<string, ReadonlySet<string>>): ReadonlySet<string> {
-  const seen = new Set(direct.get(name));
-  // A set yields what is added to it on the way.
-  for (const at of seen) for (const to of direct.get(at) ?? []) seen.add(to);
-  return seen;
 }
 
 /** Levels below each pipeline, counted up to the limit; a pipeline in a cycle is reported separately. */
