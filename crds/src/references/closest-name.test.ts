@@ -25,3 +25,22 @@ test('of many missing names the first 200 are compared, and each of them once', 
   for (let n = 0; n < 300; n++) meant(`missing${n}`);
   expect([meant('sumary'), meant('summry'), compared]).toEqual(['; did you mean "summary"?', '', 200]);
 });
+
+test('of thousands of long names only some are compared with many that are missing', () => {
+  let compared = 0;
+  class Names extends Set<string> {
+    override *[Symbol.iterator]() {
+      for (const name of super[Symbol.iterator]()) {
+        compared += 1;
+        yield name;
+      }
+      return undefined;
+    }
+  }
+  const named = (start: string, at: number) => `${start}${'ab'.repeat(25)}${at + 100_000}`;
+  const meant = suggestions(new Names(Array.from({ length: 5500 }, (_, at) => named('x', at))));
+  expect(meant(named('y', 0))).toBe(`; did you mean "${named('x', 0)}"?`);
+  for (let at = 1; at < 100; at++) meant(named('y', at));
+  expect(meant(named('y', 100))).toBe('');
+  expect(compared).toBeLessThan(50_000);
+});

@@ -21,14 +21,23 @@ export function didYouMean(word: string, names: Iterable<string>): string {
   return name === null ? '' : `; did you mean "${name}"?`;
 }
 
-/** Names that are compared: to look for the ones that were meant in a large set takes seconds. */
+/** Names that are compared, and characters of those that they are compared with: looking for what was meant in a large set takes seconds. */
 const MOST_COMPARED = 200;
+const MOST_CHARS = 1_000_000;
 
 /** `didYouMean` for many names that are missing in the same set: each is compared once, and no more of them than that. */
 export function suggestions(names: ReadonlySet<string>): (word: string) => string {
   const known = new Map<string, string>();
+  let chars = 0;
+  function* counted() {
+    for (const name of names) {
+      chars += name.length;
+      yield name;
+    }
+  }
   return (word) => {
-    const found = known.get(word) ?? (known.size < MOST_COMPARED ? didYouMean(word, names) : '');
+    const isCompared = known.size < MOST_COMPARED && chars < MOST_CHARS;
+    const found = known.get(word) ?? (isCompared ? didYouMean(word, counted()) : '');
     known.set(word, found);
     return found;
   };
