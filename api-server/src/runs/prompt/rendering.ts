@@ -1,3 +1,4 @@
+import { LIMITS } from '@signalbox/crds';
 import type { Owner } from '@signalbox/crds/process/compute';
 import { failure, type Failure } from '../state/executor.ts';
 import type { Templates } from './templates.ts';
@@ -52,14 +53,21 @@ export const templateFailure = ({ reason, msg }: { reason?: string; msg: string 
 
 const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** Puts the operator's values into the author's literal text; a value is never read as a template. */
+/**
+ * Puts the operator's values into the author's literal text; a value is never read as a template. What is longer than a template
+ * may be is refused as one, so that no more is put in.
+ */
 export function expandEnv(source: string, env: PipelineEnv): Rendered<string> {
   if (env.verbatim) return { ok: true, value: source };
   let refused: string | null = null;
-  const value = source.replaceAll(PLACEHOLDER, (_, name: string) => {
+  let chars = 0;
+  const value = source.replaceAll(PLACEHOLDER, (written, name: string) => {
     const found = env.valueOf(name);
     if (found === undefined) refused ??= name;
-    return (found ?? '').replaceAll('{{', '\\{{');
+    if (chars > LIMITS.templateChars) return written;
+    const text = (found ?? '').replaceAll('{{', '\\{{');
+    chars += text.length;
+    return text;
   });
   if (refused === null) return { ok: true, value };
   return failure('env_not_allowed', `\${${refused as string}} is not listed in security.pipeline_env`);

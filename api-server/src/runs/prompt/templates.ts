@@ -6,6 +6,7 @@ import {
   type ComputeLimit,
   computeLimit,
   type Evaluated,
+  LIMITS,
   type Rendered,
 } from '@signalbox/crds';
 import { type Compute, INLINE, isLargeTemplate, type Owner, sizeOfValues } from '@signalbox/crds/process/compute';
@@ -166,8 +167,9 @@ function remembered<T extends object>(
 
 type InPlace = CompiledTemplate | typeof tooHeavy;
 
+/** One that is too long is refused at once. */
 const compileInPlace = (source: string, sandbox: boolean): InPlace =>
-  isLargeTemplate(source) ? tooHeavy : compileTemplate(source, { sandbox });
+  source.length <= LIMITS.templateChars && isLargeTemplate(source) ? tooHeavy : compileTemplate(source, { sandbox });
 
 /** Templates that are compiled in place. */
 function keptTemplates(sandbox: boolean) {
@@ -176,7 +178,7 @@ function keptTemplates(sandbox: boolean) {
 
 /** Each has room: what looks like a tag in a comment or a string is none. */
 function sizeOfTemplate(source: string, compiled: InPlace): number {
-  if (compiled === tooHeavy) return source.length;
+  if (!compiled.ok) return source.length;
   const tags = Math.min(source.split('{{').length - 1, INLINE.templateTokens);
   return TEMPLATE_CHAR * source.length + TEMPLATE_TAG * tags;
 }
