@@ -92,13 +92,14 @@ const MOST_PARTS = 8;
 /** How a path without a value is told of: it may be of an output that its group left out. What that takes is built when it is asked. */
 function absence(node: hbs.AST.Expression): (frame: Frame, output: Output) => string {
   const name = nameOf(node);
+  const leftOut = `${name} (left out)`;
   const { type, data, depth, original, parts = [] } = node as Partial<hbs.AST.PathExpression>;
   if (parts.length < 2 || parts.length > MOST_PARTS) return () => name;
   return (frame, output) => {
     const [head = '', ...rest] = parts;
     let holder = expression({ type, data, depth, original, parts: [head] } as unknown as typeof node)(frame, output);
     for (const part of rest) {
-      if (ownValue(holder, 'left_out') === true) return `${name} (left out)`;
+      if (ownValue(holder, 'left_out') === true) return leftOut;
       holder = follow(holder, [part], output.root);
     }
     return name;
