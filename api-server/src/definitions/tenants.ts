@@ -71,7 +71,10 @@ export function createTenants({ open, namespaces }: Tenancy, definitions: () => 
       const found = new Map<string, string[]>();
       for (const { name, standing } of definitions().pipelines) {
         const { namespace, tenant } = standing;
-        if (namespace !== null && tenant !== null) found.set(namespace, [...(found.get(namespace) ?? []), name]);
+        if (namespace === null || tenant === null) continue;
+        const names = found.get(namespace);
+        if (names) names.push(name);
+        else found.set(namespace, [name]);
       }
       return found;
     },
