@@ -48,24 +48,27 @@ export interface Finding {
   reason?: ProblemReason;
 }
 
-/** Of a problem: characters of a key, about those of its location, and those of the message. A definition may have hundreds of problems. */
-const MOST_KEY_CHARS = 100;
-const MOST_LOC_CHARS = 400;
-const MOST_MESSAGE_CHARS = 500;
+/** Characters of a key, about those of a location, and those of a message. A definition may have many problems. */
+const MOST = { key: 100, loc: 400, msg: 500 };
+const LEAST = { key: 50, loc: 100, msg: 100 };
 
 /** With the start of a long location or message, as copies: their keys and names may be as long as the definition. */
-export const shortProblem = <P extends { loc: Loc; msg: string }>(problem: P): P => ({
+export const shortProblem = <P extends { loc: Loc; msg: string }>(problem: P): P => shortened(problem, MOST);
+/** The same where there is little room. */
+export const briefProblem = <P extends { loc: Loc; msg: string }>(problem: P): P => shortened(problem, LEAST);
+
+const shortened = <P extends { loc: Loc; msg: string }>(problem: P, most: typeof MOST): P => ({
   ...problem,
-  loc: shortLoc(problem.loc),
-  msg: cutShort(problem.msg, MOST_MESSAGE_CHARS),
+  loc: shortLoc(problem.loc, most),
+  msg: cutShort(problem.msg, most.msg),
 });
 
-function shortLoc(loc: Loc): Loc {
+function shortLoc(loc: Loc, most: typeof MOST): Loc {
   const short: Loc = [];
   let chars = 0;
   for (const part of loc) {
-    if (chars >= MOST_LOC_CHARS) return [...short, '…'];
-    short.push(typeof part === 'string' ? cutShort(part, MOST_KEY_CHARS) : part);
+    if (chars >= most.loc) return [...short, '…'];
+    short.push(typeof part === 'string' ? cutShort(part, most.key) : part);
     chars += String(short.at(-1)).length + 1;
   }
   return short;

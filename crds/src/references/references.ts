@@ -26,7 +26,7 @@ function checkReferences(places: readonly Place[], sight: Sight): Finding[] {
     const said = new Set<string>();
     for (const msg of problemsOf(pathsOf(place), sight.at(loc), sight)) {
       if (said.has(msg)) continue;
-      if (findings.length === MAX_OF_A_KIND - 1) return findings.concat(unknownName(loc, MORE_NAMES));
+      if (findings.length === MOST_PROBLEMS - 1) return findings.concat(unknownName(loc, MORE_NAMES));
       said.add(msg);
       findings.push(unknownName(loc, msg));
     }
@@ -34,8 +34,8 @@ function checkReferences(places: readonly Place[], sight: Sight): Finding[] {
   return findings;
 }
 
-/** Problems of one kind in one definition that are listed. */
-export const MAX_OF_A_KIND = 100;
+/** Errors of one definition that are listed, and warnings. */
+export const MOST_PROBLEMS = 20;
 
 /** To look for the name that was meant takes a while, so it ends with what is listed. */
 const MORE_NAMES = 'there are more unknown names, here or further down';

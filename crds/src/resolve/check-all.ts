@@ -3,6 +3,7 @@ import type { DefinitionKind, Problem } from '../problem.ts';
 import { type Body, expandUses, type FindStep } from './expand.ts';
 import { judge, type Judged, type Look, type Sound } from './look.ts';
 import type { Operator } from './operator.ts';
+import { type Fitted, isFitting, keepFitting, type ProblemRoom } from './problem-room.ts';
 import type { ResolveMemo } from './resolve-memo.ts';
 import { sharing } from './sharing.ts';
 import { type Definition, type Source, toProblem } from './source.ts';
@@ -29,9 +30,8 @@ export interface Resolving {
 export type HeldBy = (kind: DefinitionKind, name: string) => string | undefined;
 
 /** The result of the checks of one definition, with their input. */
-interface Outcome<R> {
+interface Outcome<R> extends Fitted {
   resolved: R | null;
-  problems: Problem[];
   seen: {
     body: Body;
     soul: string | undefined;
@@ -58,13 +58,16 @@ export function* checkAll<T, R>(
   for (const definition of definitions) {
     const { kind, source, body } = definition;
     const key = `check ${kind} ${source.file}`;
-    const isCurrent = ({ seen }: Outcome<R>) =>
+    const room = { memo: to.memo, key, namespace: source.namespace, operator: to.operator, body };
+    const isCurrent = ({ seen, ...fitted }: Outcome<R>) =>
       seen.body === body &&
       seen.soul === source.soul &&
       seen.namespace === source.namespace &&
       seen.rules === to.rules &&
-      seen.found.every(([name, found]) => sameFound(found, check.find(name)));
-    const { resolved, problems } = to.memo.find(key, isCurrent) ?? (yield* checkOne(key, definition, check, to));
+      seen.found.every(([name, found]) => sameFound(found, check.find(name))) &&
+      isFitting(fitted, room);
+    const { resolved, problems } =
+      to.memo.find(key, isCurrent) ?? (yield* checkOne(definition, check, { ...to, room }));
     for (const problem of problems) to.problems.push(problem);
     if (resolved) checked.push({ definition, resolved });
   }
@@ -72,10 +75,9 @@ export function* checkAll<T, R>(
 }
 
 function* checkOne<T, R>(
-  key: string,
   definition: Definition,
   { find, look, resolve }: Check<T, R>,
-  { memo, operator, rules }: Resolving,
+  { operator, rules, room }: Resolving & { room: ProblemRoom },
 ): Turns<Outcome<R>> {
   const { kind, source, body } = definition;
   const found = new Map<string, ReturnType<FindStep>>();
@@ -93,7 +95,7 @@ function* checkOne<T, R>(
     problems,
     seen: { body, soul: source.soul, namespace: source.namespace, rules, found: [...found] },
   };
-  return isPassing(done) ? outcome : memo.keep(key, outcome);
+  return isPassing(done) ? outcome : keepFitting(outcome, room);
 }
 
 /** The bodies of library steps are in memory once, however many pipelines use them. */

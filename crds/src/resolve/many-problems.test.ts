@@ -38,18 +38,18 @@ test.each(Object.keys(MANY) as (keyof typeof MANY)[])(
     const input = { pipelines: [{ file: 'p.yaml', text: MANY[what] }], steps, operator: { pipeline_env: [] } };
     expect(cpuTimeOf(() => (set = resolveSet(input)))).toBeLessThan(5000);
     const { problems } = set as unknown as ResolvedSet;
-    expect(problems.length).toBeGreaterThan(50);
-    expect(problems.length).toBeLessThanOrEqual(102);
+    expect(problems.length).toBeGreaterThanOrEqual(20);
+    expect(problems.length).toBeLessThanOrEqual(22);
   },
 );
 
-test('the first hundred problems of a kind are listed, and how many more there are', () => {
+test('the first twenty errors are listed, and the first twenty warnings, and how many more there are', () => {
   const { problems } = resolveSet({ pipelines: [{ file: 'p.yaml', text: MANY.keys }], steps: [] });
-  expect(problems).toHaveLength(101);
-  expect(problems.at(-1)).toMatchObject({ severity: 'error', loc: [], msg: 'and 4801 more problems of this kind' });
+  expect(problems).toHaveLength(21);
+  expect(problems.at(-1)).toMatchObject({ severity: 'error', loc: [], msg: 'and 4881 more errors' });
 });
 
-test('shell checks that are not allowed are listed like others, those in the text of the definition apart', () => {
+test('shell checks that are not allowed are listed like others, those in the text of the definition first', () => {
   const checks = `deterministic_checks: [${lines(12, (index) => `{type: shell, name: c${index}, run: id},`)}]`;
   const asks = `executor: gateway, agent: x, prompt_template: x, ${checks}`;
   const steps = [{ file: 's.yaml', text: `{name: s, ${asks}}` }];
@@ -63,9 +63,9 @@ test('shell checks that are not allowed are listed like others, those in the tex
   expect(set.pipelines).toHaveLength(1);
   const problems = set.problems.filter(({ file, loc }) => file === 'p.yaml' && loc.length > 0);
   const inOwn = problems.filter(({ loc }) => Number(loc[1]) >= 10);
-  expect([problems.length, inOwn.length]).toEqual([200, 100]);
+  expect([problems.length, inOwn.length]).toEqual([20, 20]);
   const more = set.problems.filter(({ file, loc }) => file === 'p.yaml' && loc.length === 0);
-  expect(more.map(({ msg }) => msg)).toEqual(Array(2).fill('and 20 more problems of this kind'));
+  expect(more.map(({ msg }) => msg)).toEqual(['and 220 more warnings']);
 });
 
 const calls = (from: number, to: (index: number) => string) => ({
@@ -81,7 +81,7 @@ test.each([
   const pipelines = Array.from({ length: 4 }, (_one, from) => calls(from, to));
   expect(cpuTimeOf(() => (set = resolveSet({ pipelines, steps: [] })))).toBeLessThan(4000);
   const { problems } = set as unknown as ResolvedSet;
-  expect(problems).toHaveLength(4 * 101);
+  expect(problems).toHaveLength(4 * 21);
   expect(problems[0]?.msg).toMatch(expected);
 });
 

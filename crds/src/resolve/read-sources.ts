@@ -1,7 +1,7 @@
 import { isComputeLimit } from '../language/compute-limit.ts';
 import type { DefinitionKind, Finding } from '../problem.ts';
 import type { Resolving } from './check-all.ts';
-import type { ResolveMemo } from './resolve-memo.ts';
+import { isFitting, keepFitting, type ProblemRoom } from './problem-room.ts';
 import { byteOrder, type Definition, locateAgain, type Read, readSource, type Source, toProblem } from './source.ts';
 import { nameFindings, standingOf } from './standing.ts';
 import type { Turns } from './turns.ts';
@@ -14,14 +14,15 @@ export function* readSources(
   to: Pick<Resolving, 'memo' | 'problems' | 'operator' | 'heldBy'>,
 ): Turns<Definition[]> {
   const sorted = sources.toSorted((a, b) => (a.precedence ?? 0) - (b.precedence ?? 0) || byteOrder(a.file, b.file));
-  const { memo, problems } = to;
+  const { memo, problems, operator } = to;
   const definitions: Definition[] = [];
   const unread = new Map<string, Source>();
   for (const source of sorted) {
     const key = `read ${kind} ${source.file}`;
     const written = source.value ?? source.text;
-    const isCurrent = (read: Read) => read.written === written;
-    const { name, body, problems: found } = memo.find(key, isCurrent) ?? (yield* readOne(kind, source, { memo, key }));
+    const room = { memo, key, namespace: source.namespace, operator };
+    const isCurrent = (read: Read) => read.written === written && isFitting(read, room);
+    const { name, body, problems: found } = memo.find(key, isCurrent) ?? (yield* readOne(kind, source, room));
     for (const problem of found) problems.push(problem);
     if (body) definitions.push({ kind, source, name, body, locate: locateAgain(source) });
     else if (!unread.has(nameOfFile(source))) unread.set(nameOfFile(source), source);
@@ -29,15 +30,11 @@ export function* readSources(
   return yield* withoutRepeats(definitions, unread, to);
 }
 
-function* readOne(
-  kind: DefinitionKind,
-  source: Source,
-  { memo, key }: { memo: ResolveMemo; key: string },
-): Turns<Read> {
+function* readOne(kind: DefinitionKind, source: Source, room: ProblemRoom): Turns<Read> {
   const done = yield isLargeText(source) ? { name: source.file, work: workOn(kind, source, null) } : null;
   const written = source.value ?? source.text;
   const read: Read = { ...(done ? toRead(done, kind, source) : readSource(kind, source)), written };
-  return isPassing(done) ? read : memo.keep(key, read);
+  return isPassing(done) ? read : keepFitting(read, room);
 }
 
 function toRead(done: Done, kind: DefinitionKind, { file }: Source): Read {

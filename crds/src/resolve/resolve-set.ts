@@ -9,6 +9,7 @@ import { checkAll, type Checked, type HeldBy, type Resolving } from './check-all
 import type { FindStep } from './expand.ts';
 import { accept, lookAtAgent, lookAtPipeline, lookAtStep, type Sound } from './look.ts';
 import type { Operator } from './operator.ts';
+import { fitting } from './problem-room.ts';
 import { readSources } from './read-sources.ts';
 import { createResolveMemo, type ResolveMemo } from './resolve-memo.ts';
 import { byteOrder, type Definition, type Source, toProblem } from './source.ts';
@@ -140,7 +141,7 @@ function finder(steps: readonly Checked<ResolvedStep>[], { problems, operator }:
 function* withoutBrokenCalls(
   pipelines: readonly Checked<ResolvedPipeline>[],
   definitions: readonly Definition[],
-  { problems, operator }: Resolving,
+  { memo, problems, operator }: Resolving,
 ): Turns<readonly Checked<ResolvedPipeline>[]> {
   const calling = pipelines.filter(({ resolved }) => callsOf(resolved.config).length > 0);
   if (calling.length === 0) return pipelines;
@@ -159,7 +160,10 @@ function* withoutBrokenCalls(
     const found = [...(findings.get(resolved.name) ?? []), ...calls];
     // The text is parsed again for the place of a finding.
     if (found.length > 0) yield null;
-    if (!accept(definition, found, problems)) broken.add(pipeline);
+    const own: Problem[] = [];
+    if (!accept(definition, found, own)) broken.add(pipeline);
+    const { file, namespace } = definition.source;
+    problems.push(...fitting(own, { memo, key: `calls ${file}`, namespace, operator }));
   }
   return pipelines.filter((pipeline) => !broken.has(pipeline));
 }

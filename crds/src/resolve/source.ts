@@ -1,5 +1,6 @@
 import { type DefinitionKind, type Finding, type Problem, shortProblem } from '../problem.ts';
 import { isName } from '../names.ts';
+import type { Fitted } from './problem-room.ts';
 import { isSure } from './sure-value.ts';
 import { type Locate, type ParsedYaml, parseYaml } from './yaml.ts';
 
@@ -28,12 +29,11 @@ export interface Definition {
 }
 
 /** What was read of a source. */
-export interface Read {
+export interface Read extends Fitted {
   /** The text or the value that was read. */
   written: unknown;
   name: string | null;
   body: Record<string, unknown> | null;
-  problems: Problem[];
 }
 
 export function readSource(kind: DefinitionKind, source: Source): Read {
