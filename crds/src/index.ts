@@ -25,6 +25,7 @@ export * from './kinds/pipeline.ts';
 export * from './problem.ts';
 export * from './kinds/readiness.ts';
 export * from './language/regex.ts';
+export { isFitting, keepFitting } from './resolve/problem-room.ts';
 export * from './resolve/resolve-memo.ts';
 export * from './resolve/resolve-set.ts';
 export * from './rpc/rpc.ts';

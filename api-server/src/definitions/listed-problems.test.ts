@@ -30,3 +30,16 @@ test('of each file the first problems are listed, and how many more it has', () 
   expect(warnings[20]).toMatchObject({ kind: 'Pipeline', name: 'a', severity: 'warning', loc: [] });
   expect(warnings[20]).not.toHaveProperty('line');
 });
+
+test('of all files two thousand are listed, the first of each file and errors before others, and how many more there are', () => {
+  const files = (severity: Problem['severity'], count: number) =>
+    Array.from({ length: count }, (_, at) => many(`f${at}`, severity, 10)).flat();
+  const { errors, warnings } = listedProblems([...files('warning', 400), ...files('error', 100)]);
+  expect([errors.length, warnings.length]).toEqual([1000, 1001]);
+  expect(new Set(warnings.map(({ file }) => file)).size).toBe(400);
+  const msg = 'and 3000 more problems of this and other files';
+  expect(warnings.at(-1)).toMatchObject({ severity: 'warning', kind: null, name: null, loc: [], msg });
+  const of = listedProblems([...files('warning', 5), ...files('error', 2_500)]);
+  expect([of.errors.length, of.warnings.length]).toEqual([2001, 1]);
+  expect(new Set(of.errors.slice(0, -1).map(({ msg: said }) => said))).toEqual(new Set(['error 0']));
+});

@@ -50,14 +50,39 @@ describe('problems of this service', () => {
     };
   };
 
-  test('of one pipeline the first hundred are looked for and listed, with short locations', async () => {
+  test('of one pipeline the first twenty are looked for and listed, with short locations', async () => {
     let made = 0;
     const { problems } = await reader(function* () {
       for (;;) yield problem(made++);
     })('prompt_template: x');
-    expect([made, problems.length]).toEqual([101, 101]);
-    expect(problems[99]?.loc).toEqual(['vars', `${'x'.repeat(100)}…`, 99]);
-    expect(problems[100]).toMatchObject({ severity: 'warning', loc: [], msg: 'and more problems of this kind' });
+    expect([made, problems.length]).toEqual([21, 21]);
+    expect(problems[19]?.loc).toEqual(['vars', `${'x'.repeat(100)}…`, 19]);
+    expect(problems[20]).toMatchObject({ severity: 'warning', loc: [], msg: 'and more problems of this kind' });
+  });
+
+  test('those of all pipelines of a namespace have a sum, and each pipeline keeps one', async () => {
+    const memo = createResolveMemo();
+    const resolve: Resolve = (...input) => resolveSetInTurns(...input, { rest: setImmediate });
+    const tenancy = { open: true, library: [''], namespaces: {}, home: null };
+    const pipelines = Array.from({ length: 300 }, (_, at) => ({
+      file: `p${at}.yaml`,
+      text: `name: p${at}\n${STEPS}`,
+      namespace: 'shop',
+    }));
+    const loud = ({ name, file }: ResolvedPipeline) =>
+      Array.from({ length: 20 }, (_, at) => ({ ...problem(at), name, file, msg: `${at}${'ā'.repeat(490)}` }));
+    const options = { operator: { tenancy }, memo, now: () => 0, resolve, problemsHere: loud };
+    const load = async () => {
+      const { problems } = await resolveRead(
+        options,
+        { read: { pipelines, steps: [], problems: [], home: null } },
+        new Map(),
+      );
+      expect(new Set(problems.map(({ file }) => file)).size).toBe(300);
+      expect(problems.reduce((sum, { msg }) => sum + msg.length, 0)).toBeLessThan(512 * 1024);
+      return problems;
+    };
+    expect(await load()).toEqual(await load());
   });
 
   test('they are looked for again where the pipeline, a step that it uses or a rule changed, and only there', async () => {

@@ -3,6 +3,8 @@ import {
   compileMatch,
   contentHash,
   type HeldBy,
+  isFitting,
+  keepFitting,
   type ResolveMemo,
   type Operator,
   type Problem,
@@ -53,7 +55,7 @@ export async function resolveRead(
   const more = { heldBy, ...(agentsFor !== undefined && { agentsFor }) };
   const first = await resolve({ pipelines: read.pipelines, steps: read.steps, operator, ...more }, options.memo);
   const broken = new Set(first.problems.filter(isError).map(({ file }) => file));
-  const problems = [...read.problems, ...first.problems, ...(await foundHere(first, options))];
+  const problems = [...read.problems, ...first.problems, ...(await foundHere(first, { ...options, operator }))];
   if (![...broken].some((file) => lastGood.has(file))) return toSnapshot(first, { read, problems }, options);
   const mended = (sources: Source[]) =>
     sources.map((source) =>
@@ -65,20 +67,29 @@ export async function resolveRead(
 }
 
 /** Problems that are listed of one pipeline. */
-const MOST_HERE = 100;
+const MOST_HERE = 20;
+
+interface FoundHere {
+  pipeline: ResolvedPipeline;
+  problems: Problem[];
+}
 
 /** Looked for once per pipeline object, each in a turn of its own. */
-async function foundHere({ pipelines }: ResolvedSet, { problemsHere, memo }: ResolveOptions): Promise<Problem[]> {
+async function foundHere(
+  { pipelines }: ResolvedSet,
+  { problemsHere, memo, operator }: ResolveOptions,
+): Promise<Problem[]> {
   if (!problemsHere) return [];
   const problems: Problem[] = [];
   for (const pipeline of pipelines) {
-    const key = `here ${pipeline.file}`;
-    let known = memo.find(key, (one: { pipeline: ResolvedPipeline; found: Problem[] }) => one.pipeline === pipeline);
+    const { namespace } = pipeline.standing;
+    const room = { memo, key: `here ${pipeline.file}`, namespace, operator };
+    let known = memo.find(room.key, (one: FoundHere) => one.pipeline === pipeline && isFitting(one, room));
     if (!known) {
       await setImmediate();
-      known = memo.keep(key, { pipeline, found: firstOf(problemsHere(pipeline)) });
+      known = keepFitting({ pipeline, problems: firstOf(problemsHere(pipeline)) }, room);
     }
-    problems.push(...known.found);
+    problems.push(...known.problems);
   }
   return problems;
 }
@@ -86,7 +97,7 @@ async function foundHere({ pipelines }: ResolvedSet, { problemsHere, memo }: Res
 function firstOf(problems: Iterable<Problem>): Problem[] {
   const found = Iterator.from(problems)
     .take(MOST_HERE + 1)
-    .map(shortProblem)
+    .map((problem) => shortProblem(problem))
     .toArray();
   const [over] = found.splice(MOST_HERE);
   return over ? [...found, { ...over, loc: [], msg: 'and more problems of this kind' }] : found;
@@ -110,7 +121,7 @@ async function toSnapshot(
     steps: set.steps,
     stepsByName: new Map(set.steps.map((step) => [step.name, step])),
     problems,
-    shown: shownProblems(problems, files, shownFrom),
+    shown: await shownProblems(problems, files, shownFrom),
     hash: contentHash({ definitions: hashes.sort() }),
     loadedAt: now(),
   };

@@ -21,6 +21,7 @@ import {
   type StepSummary,
 } from '../views/definition.ts';
 
+export { listedProblems } from '../../definitions/listed-problems.ts';
 export { perSnapshot } from '../../definitions/per-snapshot.ts';
 export type { Snapshot };
 

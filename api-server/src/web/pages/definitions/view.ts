@@ -1,7 +1,7 @@
 import { agentsOfPipeline, type LibraryStep, type Pipeline } from '@signalbox/crds';
 import { ago, exactTime, hashStart } from '../format.ts';
 import type { AgentList, DefinitionProblem } from '../../../service/views/definition.ts';
-import { perSnapshot, type Snapshot } from '../../../service/definitions/definitions.ts';
+import { listedProblems, perSnapshot, type Snapshot } from '../../../service/definitions/definitions.ts';
 import type { PipelineStatistics } from '../../../service/views/analytics/statistics.ts';
 import { summaryOf } from '../insights/summary.ts';
 import { paths } from '../paths.ts';
@@ -49,7 +49,8 @@ function problemFiles(
 ) {
   const files = new Set([...pipelines, ...steps].map(({ file }) => file));
   const served = new Set(shown.filter((_, at) => files.has(problems[at]?.file ?? '')).map(({ file }) => file));
-  return [...Map.groupBy(problemRows(shown.filter(chosen)), ({ file }) => file)].map(([file, rows]) => {
+  const { errors, warnings } = listedProblems(shown.filter(chosen));
+  return [...Map.groupBy(problemRows([...errors, ...warnings]), ({ file }) => file)].map(([file, rows]) => {
     const broken = rows.some(({ tone }) => tone === 'bad');
     return { file, rows, state: broken ? (served.has(file) ? KEPT : LEFT_OUT) : null };
   });
