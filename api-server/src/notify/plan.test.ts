@@ -146,15 +146,44 @@ test('a template that cannot be rendered falls back to our words and says so; a 
   expect(notes.map(({ event }) => event)).toEqual(['notification_template_failed', 'template_missing_value']);
 });
 
-test('a template for which a namespace has no room left today falls back to our words; ours are not counted', () => {
-  const pipeline = told({ fail: [...slack('{{summary}}'), ...slack('{{summary}}!'), ...slack()] });
-  const run = { ...runOf({ pipeline, summary: 'x'.repeat(1_000) }), namespace: 'shop' };
-  const dailyBytes = createDailyBytes(() => 2_000, Date.now);
-  const end = { status: 'failed', error: GATE, at: AT } as const;
-  const { notifications, notes } = planRunEnd(deps({ dailyBytes }), run, end);
-  expect(notifications.map(({ message }) => plainText(message).slice(0, 6))).toEqual(['xxxxxx', 'Failed', 'Failed']);
-  const msg = expect.stringContaining('(daily_bytes of tenancy.namespaces)');
-  expect(notes).toEqual([{ event: 'notification_template_failed', msg }]);
+describe('messages of a namespace count towards its day, whichever text they have', () => {
+  const room = (pipeline: ReturnType<typeof pipelineOf>, most: number) => {
+    const run = { ...runOf({ pipeline, summary: 'x'.repeat(1_000) }), namespace: 'shop' };
+    const limited = deps({ dailyBytes: createDailyBytes(() => most, Date.now) });
+    const end = { status: 'failed', error: GATE, at: AT } as const;
+    const planned = planRunEnd(limited, run, end);
+    return {
+      texts: planned.notifications.map(({ message }) => plainText(message).slice(0, 6)),
+      notes: planned.notes.map(({ event, msg }) => `${event}: ${msg}`),
+    };
+  };
+  const LIMIT = '(daily_bytes of tenancy.namespaces)';
+
+  test('one whose template has no room has its default form, and a further one without room is left out', () => {
+    const pipeline = told({ fail: [slack('{{summary}}{{summary}}'), slack(), slack(), slack('{{nothing}}')].flat() });
+    const { texts, notes } = room(pipeline, 3_000);
+    expect(texts).toEqual(['Failed']);
+    expect(notes).toEqual([
+      expect.stringMatching(/^notification_template_failed: the slack message for fail was sent in its default form:/),
+      expect.stringMatching(/^notification_left_out: 3 further messages for fail were not sent: the prompts/),
+    ]);
+    for (const note of notes) expect(note).toContain(LIMIT);
+  });
+
+  test('they are all sent while there is room', () => {
+    const { texts, notes } = room(told({ fail: [...slack('{{summary}}'), ...slack()] }), 10_000);
+    expect(texts).toEqual(['xxxxxx', 'Failed']);
+    expect(notes).toEqual([]);
+  });
+
+  test('the first one and every reminder are sent without room', () => {
+    const escalate = [...slack(), ...slack()];
+    const pipeline = pipelineOf({
+      attention: { remind_after_seconds: 600 },
+      notifications: { fail: escalate, escalate },
+    });
+    expect(room(pipeline, 0).texts).toEqual(['Failed', 'Not ac', 'Not ac']);
+  });
 });
 
 test('secrets of the operator are masked, also where they would be cut', () => {

@@ -9,15 +9,7 @@ import { chooseMessages, EVENT_OF } from './choose.ts';
 import { type Asked, offerApprove } from './offer-approve.ts';
 import { asReminder, firstReminder } from './reminders.ts';
 import { cut, defaultText, type Facts, templateText } from './compose.ts';
-import type {
-  Button,
-  ChannelName,
-  ConfigSource,
-  Message,
-  Notification,
-  NotificationEvent,
-  Segment,
-} from './message.ts';
+import type { Button, ChannelName, ConfigSource, Message, Notification, NotificationEvent } from './message.ts';
 
 export interface PlanDeps {
   templates: Templates;
@@ -27,7 +19,7 @@ export interface PlanDeps {
   publicUrl: string | null;
   /** The route of a team's approvals; null where there is none for it and no default. */
   routeOf(team: string | null): { team: string; channel: ChannelName } | null;
-  /** Counts what an author's template makes of a run, which is stored. */
+  /** Counts messages, which are stored. */
   dailyBytes: DailyBytes;
   /** Whether the service hears the buttons under a message of this channel with this `config` of a definition. */
   hears(channel: ChannelName, config: Readonly<Record<string, unknown>>): boolean;
@@ -171,25 +163,40 @@ function planMessages(
 ): Plan {
   const facts = masked(deps, known);
   const notes: Plan['notes'] = [];
+  const leftOut: string[] = [];
   // Read once for all: what the steps of a run answered may be long.
   const values = valuesFor(run, facts);
-  const notifications = targets.map((target, index): Notification => {
+  const notifications = targets.flatMap((target, index): Notification[] => {
     const testing = run.stage === 'testing';
     const buttons = isOffered(deps, target, onlyHeard) ? offered : [];
-    const message = { ...facts, ...textOf(deps, { run, facts, target, values, notes }), buttons };
-    return {
-      id: `${idBase}/${index}`,
-      runId: run.id,
-      pipeline: run.pipeline.name,
-      stage: run.stage,
-      event: facts.event,
-      channel: testing ? 'log' : target.channel,
-      insteadOf: testing && target.channel !== 'log' ? target.channel : null,
-      source: target.source,
-      message: offerApprove(message, target.channel, wholeOf(target, asked)),
-      createdAt: at,
-    };
+    const whole = (words: Words): Message =>
+      offerApprove({ ...facts, ...words, buttons }, target.channel, wholeOf(target, asked));
+    const { message, note, refused } = messageOf(deps, { run, facts, target, values, whole });
+    // An escalation is never lost, and what the operator routes is not an author's list.
+    if (refused !== null && index > 0 && facts.event !== 'remind') {
+      leftOut.push(refused);
+      return [];
+    }
+    if (note !== null) notes.push(note);
+    return [
+      {
+        id: `${idBase}/${index}`,
+        runId: run.id,
+        pipeline: run.pipeline.name,
+        stage: run.stage,
+        event: facts.event,
+        channel: testing ? 'log' : target.channel,
+        insteadOf: testing && target.channel !== 'log' ? target.channel : null,
+        source: target.source,
+        message,
+        createdAt: at,
+      },
+    ];
   });
+  if (leftOut.length > 0) {
+    const msg = `${leftOut.length} further messages for ${facts.event} were not sent: ${leftOut[0]}`;
+    notes.push({ event: 'notification_left_out', msg });
+  }
   return { notifications, notes };
 }
 
@@ -203,35 +210,46 @@ function wholeOf({ template }: Target, asked: Planning['asked']): Asked | null {
 const isOffered = ({ hears }: PlanDeps, { channel, config = {} }: Target, onlyHeard = false): boolean =>
   !onlyHeard || hears(channel, config);
 
+type Words = Pick<Message, 'text' | 'link'>;
+
 interface Writing {
   run: ActiveRun;
   facts: Facts;
   target: Target;
   values: Record<string, unknown>;
-  notes: Plan['notes'];
+  whole(words: Words): Message;
 }
 
-const charsOf = (text: readonly Segment[]): number => JSON.stringify(text).length;
+interface Written {
+  message: Message;
+  note: Plan['notes'][number] | null;
+  /** Why the day has no room for it. */
+  refused: string | null;
+}
 
-/** The author's words, or ours where there are none, they cannot be rendered, or the day has no room for them. */
-function textOf(
-  { templates, mask, dailyBytes }: PlanDeps,
-  { run, facts, target, values, notes }: Writing,
-): Pick<Message, 'text' | 'link'> {
-  const ours = { text: defaultText(facts), link: facts.url };
-  if (target.template === undefined) return ours;
-  const composed = templateText(target.template, { templates, mask, values });
+/** In the author's words, or in ours where there are none, they cannot be rendered, or the day has no room for them. */
+function messageOf(deps: PlanDeps, { run, facts, target, values, whole }: Writing): Written {
+  const count = (message: Message) => deps.dailyBytes(run, Buffer.byteLength(JSON.stringify(message)))?.message ?? null;
   const about = `the ${target.channel} message for ${facts.event}`;
-  const refused = composed.ok ? dailyBytes(run, charsOf(composed.text))?.message : composed.msg;
-  if (!composed.ok || refused !== undefined) {
-    notes.push({ event: 'notification_template_failed', msg: `${about} was sent in its default form: ${refused}` });
-    return ours;
+  let why: string | null = null;
+  if (target.template !== undefined) {
+    const composed = templateText(target.template, { ...deps, values });
+    if (composed.ok) {
+      const message = whole({ text: composed.text, link: null });
+      why = count(message);
+      if (why === null) return { message, note: missingNote(about, composed.missing), refused: null };
+    } else why = composed.msg;
   }
-  if (composed.missing.length > 0) {
-    const names = composed.missing.slice(0, 10).join(', ');
-    notes.push({ event: 'template_missing_value', msg: `${about} names values that are not there: ${names}` });
-  }
-  return { text: composed.text, link: null };
+  const message = whole({ text: defaultText(facts), link: facts.url });
+  const msg = `${about} was sent in its default form: ${why}`;
+  const note = why === null ? null : { event: 'notification_template_failed', msg };
+  return { message, note, refused: count(message) };
+}
+
+function missingNote(about: string, missing: readonly string[]): Written['note'] {
+  if (missing.length === 0) return null;
+  const msg = `${about} names values that are not there: ${missing.slice(0, 10).join(', ')}`;
+  return { event: 'template_missing_value', msg };
 }
 
 /** The run's values, with what is known at its end under `run`. */
