@@ -61,6 +61,7 @@ export interface EngineParts extends MetricLabels {
   registry: Registry;
   tenants: Pick<Tenants, 'egressAllowOf' | 'mayCall'>;
   dailyBytes: EngineDeps['dailyBytes'];
+  definitionBytes: EngineDeps['definitionBytes'];
   approvals: Approvals;
   /** Null where artifacts are not stored. */
   artifacts: ArtifactStore | null;
@@ -117,6 +118,7 @@ export function wireEngine(parts: EngineParts): Engine {
     pipelineNamed: (name) => registry.current().byName.get(name),
     mayCall: parts.tenants.mayCall,
     dailyBytes: parts.dailyBytes,
+    definitionBytes: parts.definitionBytes,
     readOutcome: (runId) => readOutcome(database.db, runId),
     capacity,
     concurrencyGroups,

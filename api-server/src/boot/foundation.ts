@@ -6,6 +6,7 @@ import { createTenants } from '../definitions/tenants.ts';
 import type { Logs } from '../observability/logger.ts';
 import type { Tracing } from '../observability/otel.ts';
 import { createDailyBytes } from '../runs/state/daily-bytes.ts';
+import { createDefinitionBytes } from '../runs/state/definition-bytes.ts';
 import { createEventHub } from '../runs/state/events.ts';
 import { createCapacity } from '../runs/run/capacity.ts';
 import { createConcurrencyGroups } from '../runs/run/concurrency-groups.ts';
@@ -14,6 +15,7 @@ import type { Database } from '../store/db/database.ts';
 import { openDatabase } from '../store/db/open-database.ts';
 import { watchWrites } from '../store/db/watch-writes.ts';
 import { readEvents } from '../store/tables/bodies/run-bodies.ts';
+import { keptDefinitions } from '../store/tables/interrupted.ts';
 import { nameHolders, setNameHolders } from '../store/tables/name-holders.ts';
 import { boundSeries } from './parts/bound-series.ts';
 import { wireCalibration } from './parts/calibration.ts';
@@ -61,6 +63,7 @@ export async function layFoundation(options: ServiceOptions) {
     ...(tracing && { trace: tracing.event }),
   });
   const backends = createBackends(config);
+  const dailyBytes = createDailyBytes(tenants.dailyBytesOf, now);
   return {
     now,
     database,
@@ -69,7 +72,8 @@ export async function layFoundation(options: ServiceOptions) {
     registry,
     tenants,
     /** Of what runs and their messages have stored. */
-    dailyBytes: createDailyBytes(tenants.dailyBytesOf, now),
+    dailyBytes,
+    definitionBytes: createDefinitionBytes(dailyBytes, await keptDefinitions(database.db)),
     reload: await reportLoads(registry, config, logs.log),
     tracing,
     hub,

@@ -39,7 +39,7 @@ export const roomIn =
 /** Connects intake to its transaction, its capacity limits and the engine that starts the runs. */
 export async function takeIn(
   { config: { dedup, concurrency } }: ServiceOptions,
-  { database, capacity, concurrencyGroups, templates }: Foundation,
+  { database, capacity, concurrencyGroups, templates, definitionBytes }: Foundation,
   engine: Engine,
 ): Promise<IntakeDeps<Tx>> {
   const kept = await keptDefinitions(database.db);
@@ -49,6 +49,7 @@ export async function takeIn(
     findCovering,
     keepCoverage,
     insertRun,
+    storable: definitionBytes.storable,
     keepDefinition: async (tx, { hash, name, config }) => {
       if (!kept.has(hash))
         await keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: now() });

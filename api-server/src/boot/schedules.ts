@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000;
 /** Connects schedules to their store and to intake. */
 export function wireScheduler(
   { config, logs }: ServiceOptions,
-  { database, registry, concurrencyGroups, templates }: Foundation,
+  { database, registry, concurrencyGroups, templates, definitionBytes }: Foundation,
   engine: Engine,
 ): Scheduler {
   return createScheduler({
@@ -33,6 +33,7 @@ export function wireScheduler(
         {
           write: (job) => database.write(job),
           takeFire,
+          storable: definitionBytes.storable,
           keepDefinition: (tx, { hash, name, config: body }) =>
             keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(body), stored_at: now() }),
           tenantLoad: TENANT_LOAD,

@@ -75,6 +75,13 @@ test('a scheduled run has the team, summary, severity and labels of its schedule
   expect(fired).toEqual({ started: true, runId: begun[0]?.id });
 });
 
+test('a fire whose definition may not be stored starts a run of what may be', async () => {
+  const short = { ...pipeline('description: short'), hash: 'short' };
+  await fire(deps({ storable: () => short }), pipeline(), AT);
+  expect(await stored()).toMatchObject([{ definitionHash: 'short' }]);
+  expect(begun).toMatchObject([{ pipeline: { hash: 'short' } }]);
+});
+
 test('of sixteen who fire the same time at once, one starts a run', async () => {
   const shared = deps();
   const fired = await Promise.all(Array.from({ length: 16 }, () => fire(shared, pipeline(), AT)));

@@ -13,6 +13,8 @@ export interface FireDeps<Tx> {
   write<T>(job: (tx: Tx) => Promise<T>): Promise<T>;
   /** False when this fire was taken before, by whatever process. */
   takeFire(tx: Tx, pipeline: string, fire: { at: number; now: number }): Promise<boolean>;
+  /** As in intake. */
+  storable?(pipeline: LoadedPipeline): LoadedPipeline;
   keepDefinition(tx: Tx, pipeline: LoadedPipeline): Promise<void>;
   /** Absent where no namespace has limits. */
   tenantLoad?: TenantLoad<Tx>;
@@ -80,9 +82,11 @@ interface Scheduled {
 }
 
 async function store<Tx>(deps: FireDeps<Tx>, tx: Tx, { run, at, refused, open }: Scheduled): Promise<boolean> {
-  const { pipeline, context, team, id, triggeredAt } = run;
-  if (!(await deps.takeFire(tx, pipeline.name, { at, now: deps.now() }))) return false;
+  const { context, team, id, triggeredAt } = run;
+  if (!(await deps.takeFire(tx, run.pipeline.name, { at, now: deps.now() }))) return false;
   if (refused) return true;
+  run.pipeline = deps.storable?.(run.pipeline) ?? run.pipeline;
+  const { pipeline } = run;
   await deps.keepDefinition(tx, pipeline);
   await deps.insertRun(
     tx,

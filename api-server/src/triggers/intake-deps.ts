@@ -27,6 +27,8 @@ export interface IntakeDeps<Tx> {
   keepCoverage(tx: Tx, runId: string, coverage: Omit<CoverageKey, keyof DedupWindow>): Promise<void>;
   /** Returns the owner of the run. */
   insertRun(tx: Tx, row: NewRunRecord): Promise<number | null>;
+  /** The pipeline with which a run begins; absent where no namespace has limits. */
+  storable?(pipeline: RunRequest['pipeline']): RunRequest['pipeline'];
   /** Keeps the pipeline's resolved body under its hash. */
   keepDefinition(tx: Tx, pipeline: RunRequest['pipeline']): Promise<void>;
   /** Told once a delivery's definitions are durable, so that they are not written again. */

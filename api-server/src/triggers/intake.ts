@@ -213,8 +213,11 @@ interface Writing<Tx> {
 }
 
 async function store<Tx>(deps: IntakeDeps<Tx>, plan: Plan, { tx, status, now, rawOf }: Writing<Tx>): Promise<void> {
-  const { request, id } = plan;
-  await deps.keepDefinition(tx, request.pipeline);
+  const { id } = plan;
+  const pipeline = deps.storable?.(plan.request.pipeline) ?? plan.request.pipeline;
+  const request = { ...plan.request, pipeline };
+  plan.request = request;
+  await deps.keepDefinition(tx, pipeline);
   plan.owner = await deps.insertRun(tx, newRunRow(request, { id, status, now }, rawOf));
   if (plan.covers.keys.length > 0) await deps.keepCoverage(tx, id, plan.covers);
   if (request.prior?.length) await deps.insertPrior?.(tx, id, request);

@@ -58,7 +58,7 @@ export const Tenant = z.strictObject({
     .max(Number.MAX_SAFE_INTEGER)
     .optional()
     .describe(
-      'Characters of prompts, lists of fan-outs and answers of its steps, of their questions to people, of alerts that sub-runs get and of messages of its runs, in a day in UTC, 1,073,741,824 where it is absent; a step over it fails, a message has its default form or is left out',
+      'Characters of prompts, lists of fan-outs and answers of its steps, of their questions to people, of alerts that sub-runs get, of messages of its runs and of definitions that they begin with, in a day in UTC, 1,073,741,824 where it is absent; a step over it fails, as does a run whose definition has no room, a message has its default form or is left out',
     ),
 });
 export type Tenant = z.infer<typeof Tenant>;

@@ -26,7 +26,7 @@ import { createSubRuns, type SubRunDeps, type SubRuns } from './sub-run.ts';
 export interface EngineDeps
   extends
     Omit<EndingDeps, 'turn' | 'now' | 'delay'>,
-    Pick<SubRunDeps, 'pipelineNamed' | 'mayCall' | 'readOutcome' | 'enterShared'> {
+    Pick<SubRunDeps, 'pipelineNamed' | 'mayCall' | 'definitionBytes' | 'readOutcome' | 'enterShared'> {
   step: Omit<StepDeps, 'flush' | 'prompts' | 'answers'>;
   readInterrupted(): Promise<Interrupted[]>;
   dailyBytes: DailyBytes;

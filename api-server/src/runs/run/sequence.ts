@@ -1,6 +1,7 @@
 import type { Step } from '@signalbox/crds';
 import type { ActiveRun } from '../state/active-run.ts';
 import { stopReason, type Stopped } from '../state/stopped.ts';
+import { NOT_STORED } from '../state/definition-bytes.ts';
 import { runEntry } from './entry.ts';
 import type { RunError, TerminalRunStatus } from '../state/model.ts';
 import { STEP_CONSEQUENCE } from '../state/status.ts';
@@ -17,6 +18,11 @@ export interface RunOutcome {
  * What the last one wrote waits in `run.pending` for the transaction that ends the run.
  */
 export async function runSequence(deps: StepDeps, run: ActiveRun): Promise<RunOutcome> {
+  if (run.pipeline.steps.length > 0) return runEntries(deps, run);
+  return { status: 'failed', error: { step: null, message: NOT_STORED } };
+}
+
+async function runEntries(deps: StepDeps, run: ActiveRun): Promise<RunOutcome> {
   for (const [index, step] of run.pipeline.steps.entries()) {
     if (run.results.has(step.name)) continue;
     const stopped = stopReason(run.controller.signal);

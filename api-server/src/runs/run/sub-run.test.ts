@@ -14,6 +14,7 @@ function site({ ends = true, maxOfRun = 1e9 } = {}) {
   const deps = {
     pipelineNamed: () => CHILD,
     mayCall: () => true,
+    definitionBytes: { count: () => null },
     readOutcome: async () => null,
     store: { insertChild: () => null },
     persist: async () => undefined,

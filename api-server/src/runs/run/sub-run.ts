@@ -2,6 +2,7 @@ import { childId } from '../state/ids.ts';
 import { LIMITS, type SubContext } from '@signalbox/crds';
 import type { LoadedPipeline } from '../../definitions/snapshot.ts';
 import { activate } from './activate.ts';
+import type { DefinitionBytes } from '../state/definition-bytes.ts';
 import type { Author } from '../../definitions/tenants.ts';
 import { type ActiveRun, authorOf, type Slot } from '../state/active-run.ts';
 import { heldBytes } from '../state/held.ts';
@@ -39,6 +40,7 @@ export interface SubRunDeps extends EndingDeps, InGroupDeps {
   pipelineNamed(name: string): LoadedPipeline | undefined;
   /** Whether a run may start another pipeline. */
   mayCall(caller: Author, called: LoadedPipeline): boolean;
+  definitionBytes: Pick<DefinitionBytes, 'count'>;
   /** The stored end of a run that this process did not see; null for an unknown or a live one. */
   readOutcome(runId: string): Promise<ChildOutcome | null>;
   hub: EventHub;
@@ -144,6 +146,8 @@ async function childRun(
     return refuse('not_allowed', `pipeline ${pipeline.name} belongs to another namespace`);
   if (pipeline.config.suspend) return refuse('suspended', `pipeline ${pipeline.name} is suspended`);
   if (parent.depth >= MAX_DEPTH) return refuse('too_deep', `sub-pipelines go ${MAX_DEPTH} deep and no deeper`);
+  const full = deps.definitionBytes.count(pipeline);
+  if (full) return refuse(full.type, full.message);
   return create(deps, context.value, { id, pipeline, ...place });
 }
 

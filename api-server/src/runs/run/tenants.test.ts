@@ -4,6 +4,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Tenant } from '@signalbox/crds';
 import { monthOf } from '../cost/cost.ts';
 import { tokensOf } from '../../store/tables/replicas/tenant-load.ts';
+import { createDefinitionBytes } from '../state/definition-bytes.ts';
+import { failure } from '../state/executor.ts';
 import { createWorld, hang, reply, sure, type World, type WorldOptions } from '../fixtures/engine.ts';
 
 const ADA = { name: 'ada', kind: 'token', role: 'operator', requestId: null } as const;
@@ -217,4 +219,27 @@ test.each([
   for (const name of ['p', 'below']) give(world, name, 'shop', {});
   const failed = (await world.run('p')).steps.filter(({ error }) => error?.type === 'daily_bytes');
   expect(failed).toHaveLength(3);
+});
+
+test('a run whose definition has no room in the day of its namespace fails, also after a restart', async () => {
+  const look = 'name: look\nsteps: [{name: look, executor: gateway, agent: a, prompt_template: x}]\n';
+  const world = await make({
+    pipelines: [look, look.replaceAll('look', 'other')],
+    agents: { a: hang },
+    maxRuns: 1,
+  });
+  give(world, 'look', 'shop', {});
+  const full = createDefinitionBytes(() => failure('daily_bytes', 'full'), []);
+  world.pipelines.set('look', full.storable(world.pipelines.get('look')!));
+  const before = await world.start('other');
+  const id = await world.start('look', {}, 'queued');
+  await world.restart();
+  await world.engine.resume();
+  await world.engine.cancel(before, 'ada');
+  const { run, steps } = await world.ended(id);
+  expect(steps).toEqual([]);
+  expect(run).toMatchObject({
+    status: 'failed',
+    error: { step: null, message: expect.stringContaining('daily_bytes of tenancy.namespaces') },
+  });
 });

@@ -1,8 +1,8 @@
 import type { ActiveRun } from './active-run.ts';
 import { failure, type Failure } from './executor.ts';
 
-/** Counts what a step was asked or put out, or a template made of its run, towards its namespace; why nothing more is stored today, or null. */
-export type DailyBytes = (run: ActiveRun, size: number) => Failure | null;
+/** Counts what a step was asked or put out, a message or a definition towards its namespace; why nothing more is stored today, or null. */
+export type DailyBytes = (run: Pick<ActiveRun, 'namespace'>, size: number) => Failure | null;
 
 const DAY_MS = 86_400_000;
 
@@ -27,4 +27,4 @@ export function createDailyBytes(limitOf: (namespace: string) => number | null, 
 }
 
 const spent = (namespace: string, most: number): string =>
-  `the prompts, answers and messages of namespace "${namespace}" would take more than ${most} bytes of this day in UTC (daily_bytes of tenancy.namespaces)`;
+  `the definitions, prompts, answers and messages of namespace "${namespace}" would take more than ${most} bytes of this day in UTC (daily_bytes of tenancy.namespaces)`;
