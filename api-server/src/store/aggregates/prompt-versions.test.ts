@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { NOW, openTestStore, type TestStore } from '../../web/fixtures/store.ts';
 import type { VersionUse } from '../../versions/uses.ts';
 import { markRun } from '../tables/feedback.ts';
-import type { Database, Tx } from '../db/database.ts';
+import type { Tx } from '../db/database.ts';
 import { keepEarlierPrompts } from '../tables/prompt-templates.ts';
 import { labelledCounts } from './calibration.ts';
 import { knownPrompts, promptUses, withTemplates } from './prompt-versions.ts';
@@ -135,7 +135,7 @@ test('prompts of earlier definitions are kept one definition at a time, with tur
     setImmediate(() => (turns += 1));
     return store.database.write(job);
   };
-  await keepEarlierPrompts({ ...store.database, write } as Database, NOW);
+  await keepEarlierPrompts({ ...store.database, write }, NOW);
   expect(new Set(kept).size).toBeGreaterThanOrEqual(5);
 });
 
