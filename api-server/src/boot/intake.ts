@@ -1,8 +1,8 @@
+import { LRUCache } from 'lru-cache';
 import type { Engine } from '../runs/run/engine.ts';
 import { newId } from '../runs/state/ids.ts';
 import { compileKeyOf, concurrencyGroupOf } from '../runs/run/concurrency-groups.ts';
 import type { Tx } from '../store/db/database.ts';
-import { keptDefinitions } from '../store/tables/interrupted.ts';
 import { insertPrior } from '../store/tables/step-writes.ts';
 import { findCovering, findDuplicate, keepCoverage } from '../store/tables/duplicates.ts';
 import { insertRun, keepDefinition } from '../store/tables/run-writes.ts';
@@ -17,6 +17,9 @@ import type { Foundation } from './foundation.ts';
 import type { ServiceOptions } from './options.ts';
 
 const now = () => Date.now();
+
+/** Definitions that are not written again for a while: each use after it touches them, so that retention leaves them. */
+const KEPT = { max: 10_000, ttl: 3_600_000 };
 
 /** The queue and the concurrency groups as rows of the database, for replicas that share it. */
 export const SHARED = { waiting: countWaiting, placesLeft, place: joinGroup, makeRoom };
@@ -37,12 +40,12 @@ export const roomIn =
     deps.shared ? sharedRoomFor(deps, deps.shared, request) : roomFor(deps, request);
 
 /** Connects intake to its transaction, its capacity limits and the engine that starts the runs. */
-export async function takeIn(
+export function takeIn(
   { config: { dedup, concurrency } }: ServiceOptions,
   { database, capacity, concurrencyGroups, templates, definitionBytes }: Foundation,
   engine: Engine,
-): Promise<IntakeDeps<Tx>> {
-  const kept = await keptDefinitions(database.db);
+): IntakeDeps<Tx> {
+  const kept = new LRUCache<string, true>(KEPT);
   return {
     write: (job) => database.write(job),
     findDuplicate,
@@ -54,7 +57,9 @@ export async function takeIn(
       if (!kept.has(hash))
         await keepDefinition(tx, { hash, kind: 'Pipeline', name, body: JSON.stringify(config), stored_at: now() });
     },
-    definitionKept: (hash) => void kept.add(hash),
+    definitionKept: (hash) => {
+      if (!kept.has(hash)) kept.set(hash, true);
+    },
     insertPrior: (tx, runId, { pipeline, prior }) =>
       insertPrior(tx, prior ?? [], {
         runId,

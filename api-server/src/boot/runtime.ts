@@ -55,7 +55,7 @@ export async function wireRuntime(
     engine,
     replica,
     artifacts,
-    intakeDeps: await takeIn(options, foundation, engine),
+    intakeDeps: takeIn(options, foundation, engine),
     scheduler: wireScheduler(options, foundation, engine),
     retention: startRetention(options, foundation),
     usage,

@@ -13,6 +13,7 @@ import { pruneArtifacts } from '../store/tables/artifacts.ts';
 import { pruneDeliveries } from '../store/tables/deliveries.ts';
 import { pruneAudit, pruneRuns } from '../store/tables/prune.ts';
 import { giveBackPages } from '../store/tables/retention/free-pages.ts';
+import { pruneDefinitions } from '../store/tables/retention/prune-definitions.ts';
 import { pruneRaw } from '../store/tables/raw-bodies.ts';
 import { insertRun, keepDefinition } from '../store/tables/run-writes.ts';
 import { lastLook, noteLook, pruneFires, takeFire, takeMissed } from '../store/tables/schedules.ts';
@@ -72,6 +73,7 @@ export function startRetention({ config, logs }: ServiceOptions, { database, sta
   }
   once('runs', () => pruneRuns(database, runsDays, now()));
   once('raw_bodies', () => pruneRaw(database, now()));
+  once('definitions', () => pruneDefinitions(database, now()));
   if (auditDays !== null) once('audit', () => pruneAudit(database, auditDays, now()));
   once('deliveries', () => pruneDeliveries(database, deliveriesDays, now()));
   once('schedule_fires', () => pruneFires(database, { now: now(), catchUpSeconds: config.schedule.catchUpSeconds }));

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { contentHash, limitedNamespace, type Pipeline } from '@signalbox/crds';
 import type { LoadedPipeline } from '../../definitions/snapshot.ts';
 import type { DailyBytes } from './daily-bytes.ts';
@@ -5,15 +6,18 @@ import type { Failure } from './executor.ts';
 
 /** The bodies of definitions that runs begin with, counted towards the day of their namespaces. */
 export interface DefinitionBytes {
-  /** Counts a body that this process has not kept before; why it may not be stored, or null. */
+  /** Counts a body that this process has not used for a day, after which retention may remove it; why it may not be stored, or null. */
   count(pipeline: LoadedPipeline): Failure | null;
   /** What a run begins with that no step started, so that it is accepted in any case: without room for the body one that ends it at once. */
   storable(pipeline: LoadedPipeline): LoadedPipeline;
 }
 
+const COUNTED = { max: 10_000, ttl: 86_400_000, updateAgeOnGet: true };
+
 /** `kept`: hashes of bodies that are stored. */
 export function createDefinitionBytes(dailyBytes: DailyBytes, kept: Iterable<string>): DefinitionBytes {
-  const counted = new Set(kept);
+  const counted = new LRUCache<string, true>(COUNTED);
+  for (const hash of kept) counted.set(hash, true);
   const sizes = new WeakMap<Pipeline, number>();
   const sizeOf = (config: Pipeline): number => {
     const size = sizes.get(config) ?? Buffer.byteLength(JSON.stringify(config));
@@ -22,9 +26,9 @@ export function createDefinitionBytes(dailyBytes: DailyBytes, kept: Iterable<str
   };
   const count = ({ hash, config, standing }: LoadedPipeline): Failure | null => {
     const namespace = limitedNamespace(standing);
-    if (namespace === null || counted.has(hash)) return null;
+    if (namespace === null || counted.get(hash)) return null;
     const refused = dailyBytes({ namespace }, sizeOf(config));
-    if (refused === null) counted.add(hash);
+    if (refused === null) counted.set(hash, true);
     return refused;
   };
   return { count, storable: (pipeline) => (count(pipeline) === null ? pipeline : withoutSteps(pipeline)) };

@@ -47,11 +47,26 @@ const insertDefinitionRow = statement<{ hash: string; kind: string; name: string
       .onConflict((conflict) => conflict.doNothing()),
 );
 
-/** Keeps a resolved body under its hash, so that a run goes on with what it began with, and its prompts. */
+const HOUR_MS = 3_600_000;
+
+const touchDefinition = statement<{ hash: string; stored_at: number; before: number }>((db, slot) =>
+  db
+    .updateTable('definitions')
+    .set({ stored_at: slot.stored_at })
+    .where('hash', '=', slot.hash)
+    .where('stored_at', '<', slot.before),
+);
+
+/**
+ * Keeps a resolved body under its hash, so that a run goes on with what it began with, and its prompts. Retention leaves one that is
+ * used: it is touched first, so that a removal at the same time comes before, and the body is written again, or finds it touched.
+ */
 export async function keepDefinition(
   tx: Tx,
   definition: { hash: string; kind: string; name: string; body: string; stored_at: number },
 ): Promise<void> {
+  const { hash, stored_at } = definition;
+  if ((await tx.run(touchDefinition, { hash, stored_at, before: stored_at - HOUR_MS })) === 1) return;
   const isNew = (await tx.run(insertDefinitionRow, definition)) === 1;
   if (isNew) await keepPrompts(tx, JSON.parse(definition.body));
 }
