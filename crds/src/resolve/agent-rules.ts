@@ -64,17 +64,18 @@ function toolServers(
   });
 }
 
-/** A warning for each agent of the gateway that a pipeline names and that is not defined. */
-export function unknownAgents(pipeline: Pipeline, known: ReadonlySet<string>): Finding[] {
+/** For many pipelines: a warning for each agent of the gateway that one names and that is not defined. */
+export function unknownAgents(known: ReadonlySet<string>): (pipeline: Pipeline) => Finding[] {
   const [meant, others] = [suggestions(known), available([...known])];
-  return agentsOfPipeline(pipeline)
-    .filter(({ executor, agent }) => executor === 'gateway' && !known.has(agent))
-    .map(({ agent, loc }) => ({
-      severity: 'warning',
-      loc,
-      msg: `no agent "${agent}" is defined here${meant(agent) || '.'} ${others}`,
-      reason: 'unknown_agent',
-    }));
+  return (pipeline) =>
+    agentsOfPipeline(pipeline)
+      .filter(({ executor, agent }) => executor === 'gateway' && !known.has(agent))
+      .map(({ agent, loc }) => ({
+        severity: 'warning',
+        loc,
+        msg: `no agent "${agent}" is defined here${meant(agent) || '.'} ${others}`,
+        reason: 'unknown_agent',
+      }));
 }
 
 interface NamedAgent {

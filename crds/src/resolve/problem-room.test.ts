@@ -93,3 +93,28 @@ test('a shell check of its own is not lost where a definition has no room', () =
     loc: ['steps', 1, 'deterministic_checks', 0, 'run'],
   });
 });
+
+test('warnings about agents that are not defined are part of that sum', () => {
+  const memo = createResolveMemo();
+  const agentNamed = (name: string) => ({
+    file: `${name}/agent.yaml`,
+    text: `name: ${name}\nmodel: m\n`,
+    soul: 'Answer.',
+  });
+  const agents = Array.from({ length: 12 }, (_, at) => agentNamed(`${'a'.repeat(50)}${at}`));
+  const calling = (at: number) => ({ name: `s${at}`, executor: 'gateway', agent: `b${at}`, prompt_template: 'x' });
+  const pipelines = Array.from({ length: 120 }, (_, at) => ({
+    file: `shop/p${at}.yaml`,
+    namespace: 'shop',
+    text: JSON.stringify({ name: `p${at}`, steps: Array.from({ length: 20 }, (__, n) => calling(n)) }),
+  }));
+  const resolve = () => {
+    using _pass = memo.pass();
+    return resolveSet({ pipelines, steps: [], agents, operator: { tenancy } }, memo);
+  };
+  const set = resolve();
+  expect(set.problems[0]?.msg).toContain('no agent "b0" is defined here');
+  expect(charsOf(set.problems)).toBeLessThan(MIB / 2);
+  expect(inFull(set).length).toBeGreaterThan(10);
+  expect(resolve().problems).toEqual(set.problems);
+});

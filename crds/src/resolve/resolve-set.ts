@@ -108,7 +108,7 @@ export function* resolving(input: SetInput, memo: ResolveMemo): Turns<ResolvedSe
     const { file = null, names = [] } = input.agentsFor ?? {};
     const known = new Set([...names, ...agentsNamed(agents, problems)]);
     const asked = file === null ? sound : sound.filter(({ definition }) => definition.source.file === file);
-    problems.push(...asked.flatMap((pipeline) => agentWarnings(pipeline, known)));
+    yield* agentWarnings(asked, known, to);
   }
   return {
     pipelines: sound.map(({ resolved }) => resolved).toSorted(loadOrder),
@@ -174,10 +174,19 @@ const agentsNamed = (agents: readonly Checked<ResolvedAgent>[], problems: readon
   ...problems.filter(({ kind }) => kind === 'Agent').flatMap(({ name }) => name ?? []),
 ];
 
-const agentWarnings = ({ definition, resolved }: Checked<ResolvedPipeline>, known: ReadonlySet<string>): Problem[] =>
-  boundFindings(unknownAgents(resolved.config, known), definition.body).map((finding) =>
-    toProblem(definition, finding),
-  );
+function* agentWarnings(
+  pipelines: readonly Checked<ResolvedPipeline>[],
+  known: ReadonlySet<string>,
+  { memo, problems, operator }: Resolving,
+): Turns<void> {
+  const unknown = unknownAgents(known);
+  for (const { definition, resolved } of pipelines) {
+    yield null;
+    const { file, namespace } = definition.source;
+    const own = boundFindings(unknown(resolved.config), definition.body).map((found) => toProblem(definition, found));
+    problems.push(...fitting(own, { memo, key: `agents ${file}`, namespace, operator }));
+  }
+}
 
 function toPipeline(
   { config, body, hash, uses }: Sound<Pipeline>,
