@@ -17,7 +17,7 @@ const many = (file: string, severity: Problem['severity'], count: number) =>
   Array.from({ length: count }, (_, at) => problem(file, severity, at));
 
 test('of each file the first problems are listed, and how many more it has', () => {
-  const of = [...many('a', 'warning', 50), ...many('b', 'warning', 20), ...many('a', 'error', 21)];
+  const of = [...many('a', 'warning', 50), ...many('b', 'warning', 20), ...many('a', 'error', 22)];
   const { errors, warnings } = listedProblems(of);
   const said = (list: Problem[]) => list.map(({ file, msg }) => `${file}: ${msg}`);
   const first = (file: string, severity: string) => Array.from({ length: 20 }, (_, at) => `${file}: ${severity} ${at}`);
@@ -26,9 +26,11 @@ test('of each file the first problems are listed, and how many more it has', () 
     'a: and 30 more problems of this file',
     ...first('b', 'warning'),
   ]);
-  expect(said(errors)).toEqual([...first('a', 'error'), 'a: and 1 more problems of this file']);
+  expect(said(errors)).toEqual([...first('a', 'error'), 'a: and 2 more problems of this file']);
   expect(warnings[20]).toMatchObject({ kind: 'Pipeline', name: 'a', severity: 'warning', loc: [] });
   expect(warnings[20]).not.toHaveProperty('line');
+  // The one that is left may say how many more of its definition there are.
+  expect(said(listedProblems(many('c', 'error', 21)).errors).at(-1)).toBe('c: error 20');
 });
 
 test('of all files two thousand are listed, the first of each file and errors before others, and how many more there are', () => {

@@ -43,6 +43,7 @@ function saying({ line: _line, col: _col, ...about }: Problem, msg: string): Pro
 function firstOfFile(ofFile: readonly Problem[]): Problem[] {
   const rest = ofFile.slice(MOST_OF_FILE);
   const [next] = rest;
-  if (next === undefined) return [...ofFile];
+  // The last one may say how many more of its definition there are.
+  if (next === undefined || rest.length === 1) return [...ofFile];
   return [...ofFile.slice(0, MOST_OF_FILE), saying(next, `and ${rest.length} more problems of this file`)];
 }

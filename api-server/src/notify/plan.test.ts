@@ -165,7 +165,9 @@ describe('messages of a namespace count towards its day, whichever text they hav
     expect(texts).toEqual(['Failed']);
     expect(notes).toEqual([
       expect.stringMatching(/^notification_template_failed: the slack message for fail was sent in its default form:/),
-      expect.stringMatching(/^notification_left_out: 3 further messages for fail were not sent: the definitions, prompts/),
+      expect.stringMatching(
+        /^notification_left_out: 3 further messages for fail were not sent: the definitions, prompts/,
+      ),
     ]);
     for (const note of notes) expect(note).toContain(LIMIT);
   });
