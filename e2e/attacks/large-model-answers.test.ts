@@ -124,13 +124,14 @@ test.each([
     'of 31 calls that an SDK keeps',
     'streamed',
     { pieces: 31, together: 10 },
-    /^the (answers? of|stream ended before the answer did)/,
+    /^the (answers? of|stream ended|provider sent more than)/,
   ],
 ] as const)(
   'answers of a provider %s that end in one moment leave the gateway its memory',
   async (_, agent, how, said) => {
     [attack, held] = [how, []];
     for (const failure of await failuresOf(how.together, agent)) expect(failure).toMatch(said);
-    expect(residentBytes(gateway, 'VmHWM')).toBeLessThan(800 * MIB);
+    // The chart gives 1 GiB.
+    expect(residentBytes(gateway, 'VmHWM')).toBeLessThan(1000 * MIB);
   },
 );
